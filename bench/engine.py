@@ -15,7 +15,7 @@ from spanwise.ingest.otlp.prepare import prepare_traces
 from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.writer import PARALLEL_INSERTS, TelemetryWriter
+from spanwise.storage.telemetry.write.writer import PARALLEL_INSERTS, TelemetryWriter
 
 MEMORY_LIMIT_MB = 4096
 INSERT_BYTES = 28 * 2**20

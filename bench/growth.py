@@ -24,7 +24,7 @@ from spanwise.ingest.commit.versions import next_version, with_version
 from spanwise.ingest.otlp.prepare import prepare_traces
 from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.storage.telemetry.engine.query import query_rows
-from spanwise.storage.telemetry.writer import TelemetryWriter
+from spanwise.storage.telemetry.write.writer import TelemetryWriter
 
 _MEMORY_LIMIT_MB = 2048
 # Spans per request, requests per batch, and how many batches are measured.

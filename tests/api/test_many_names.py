@@ -13,8 +13,8 @@ from spanwise.services import agents as directory
 from spanwise.storage.catalog import agents as stored_agents
 from spanwise.storage.telemetry.engine.query import Rows, query_rows
 from spanwise.storage.telemetry.prices import price_dictionary as stored_prices
-from spanwise.storage.telemetry.prices import price_lookups
 from spanwise.storage.telemetry.rollup import queries as stored_analytics
+from spanwise.storage.telemetry.write import price_lookups
 from support.polling import until
 from support.service import Person, Service, assert_error, start_service
 from support.spans import llm_call

@@ -36,7 +36,7 @@ from spanwise.services import access
 from spanwise.services.telemetry.transfer import Transfer
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.export import transfer as stored
-from spanwise.storage.telemetry.writer import TelemetryWriter
+from spanwise.storage.telemetry.write.writer import TelemetryWriter
 from support.listening import listening
 from support.otlp import JSON, Exporter, make_logs, make_metrics, make_span, make_traces, pairs
 from support.servers import free_port

@@ -11,8 +11,8 @@ from spanwise.analysis.alert_rules import measured_value
 from spanwise.model.alerts import AlertMetric, AlertRule, Condition, WatchedRule
 from spanwise.model.measures import MEASURES
 from spanwise.model.telemetry.filters import FilterCondition
+from spanwise.storage.telemetry.alerts.alert_windows import Buckets
 from spanwise.storage.telemetry.analytics.measures import measure_sql
-from spanwise.storage.telemetry.traces.alert_windows import Buckets
 from support.service import Person, Service
 from support.spans import child_of, iso, new_span, send
 

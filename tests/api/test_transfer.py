@@ -13,7 +13,7 @@ from spanwise.analysis.prices import find_list_prices
 from spanwise.model.errors import Invalid, NotFound
 from spanwise.services.telemetry.transfer import Transfer
 from spanwise.storage.telemetry.export import transfer as stored
-from spanwise.storage.telemetry.writer import TelemetryWriter
+from spanwise.storage.telemetry.write.writer import TelemetryWriter
 from support.ids import new_trace_id
 from support.metrics import Point, make_request
 from support.service import Person, Service

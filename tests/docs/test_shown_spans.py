@@ -7,8 +7,8 @@ STORAGE = Path(__file__).parents[2] / "src" / "spanwise" / "storage" / "telemetr
 # What keeps spans, rather than showing them, sees all of them.
 KEEPING = {
     *("schema/migrate.py", "export/transfer.py", "retention/expired_rows.py"),
-    *("prices/repricing.py", "spans/batch_rows.py", "spans/deletion.py"),
-    "spans/shown_spans.py",
+    *("rows/batch_rows.py", "write/deletion.py", "write/repricing.py"),
+    "rows/shown_spans.py",
 }
 SHOWN_SPANS = re.compile(r"import .*(IS_SHOWN|SUPERSEDED|shown_spans)")
 # Keys of spans that were found, or a search for traces.

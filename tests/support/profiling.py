@@ -14,7 +14,7 @@ import pytest
 from clickhouse_connect.driver._backend.chdb_backend import ChdbBackend
 
 import support.service
-from spanwise.storage.telemetry.writer import TelemetryWriter
+from spanwise.storage.telemetry.write.writer import TelemetryWriter
 
 _STATEMENTS = (
     "execute_query",

@@ -22,7 +22,7 @@ from spanwise.storage.catalog.migrate import migration_lock
 from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.schema import apply_schema, migrate
-from spanwise.storage.telemetry.writer import TelemetryWriter
+from spanwise.storage.telemetry.write.writer import TelemetryWriter
 from support.store import to_batch
 from support.telemetry import make_span
 

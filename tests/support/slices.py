@@ -5,7 +5,7 @@ from datetime import timedelta
 from spanwise.model.analytics import Question
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.rollup.source import Source, traces_source
-from spanwise.storage.telemetry.writer import TelemetryWriter
+from spanwise.storage.telemetry.write.writer import TelemetryWriter
 from support.service import Service
 
 

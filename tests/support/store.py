@@ -11,8 +11,8 @@ from spanwise.ingest.otlp import prepare as otlp
 from spanwise.ingest.rest import to_otlp as rest
 from spanwise.ingest.rest.bodies import parse_spans
 from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.spans.batch_rows import BatchRows
-from spanwise.storage.telemetry.writer import Batch, TelemetryWriter
+from spanwise.storage.telemetry.rows.batch_rows import BatchRows
+from spanwise.storage.telemetry.write.writer import Batch, TelemetryWriter
 
 _workspaces = itertools.count(1)
 

@@ -3,7 +3,7 @@
 import orjson
 
 from spanwise.ingest.commit.journal import Kind, Record
-from spanwise.storage.telemetry.spans.deletion import TraceDeletion
+from spanwise.storage.telemetry.write.deletion import TraceDeletion
 
 
 def prepare_deletion(workspace: str, trace_id: str) -> Record:

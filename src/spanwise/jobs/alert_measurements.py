@@ -18,7 +18,7 @@ from spanwise.model.alerts import AlertRule, Condition, RuleKey, RuleState, Watc
 from spanwise.services.alerts.rule_windows import RuleWindows
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.alerting import alerts as stored
-from spanwise.storage.telemetry.traces.alert_windows import Buckets
+from spanwise.storage.telemetry.alerts.alert_windows import Buckets
 
 _RULES_PER_QUERY = 200
 

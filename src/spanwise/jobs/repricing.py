@@ -29,15 +29,15 @@ from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import prices as own_prices
 from spanwise.storage.catalog import repricing as tasks
 from spanwise.storage.telemetry.prices.price_dictionary import find_known_prices
-from spanwise.storage.telemetry.prices.price_lookups import MAX_LOOKUPS
-from spanwise.storage.telemetry.prices.repricing import (
+from spanwise.storage.telemetry.write.price_lookups import MAX_LOOKUPS
+from spanwise.storage.telemetry.write.repricing import (
     find_months_to_reprice,
     find_providers,
     find_unpriced,
     reprice_hours,
     split_month,
 )
-from spanwise.storage.telemetry.writer import TelemetryWriter
+from spanwise.storage.telemetry.write.writer import TelemetryWriter
 
 log = structlog.get_logger()
 

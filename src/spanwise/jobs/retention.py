@@ -33,7 +33,7 @@ from spanwise.storage.telemetry.retention.expired_rows import (
 )
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.workspace_removal import remove_workspace
-from spanwise.storage.telemetry.writer import TelemetryWriter
+from spanwise.storage.telemetry.write.writer import TelemetryWriter
 
 log = structlog.get_logger()
 

@@ -11,7 +11,7 @@ from spanwise.services.agents import AgentDirectory
 from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.telemetry.engine.client_pool import lower_thread_priority
-from spanwise.storage.telemetry.writer import TelemetryWriter
+from spanwise.storage.telemetry.write.writer import TelemetryWriter
 
 
 def open_agents(stack: AsyncExitStack, catalog: Catalog) -> AgentDirectory:

@@ -17,7 +17,7 @@ from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.failures.updates import FailureUpdates
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.text_index import TextIndex
-from spanwise.storage.telemetry.writer import TelemetryWriter
+from spanwise.storage.telemetry.write.writer import TelemetryWriter
 
 KEY_USE_SECONDS = 15
 ACTIVITY_FLUSH_SECONDS = 15

@@ -13,7 +13,7 @@ from spanwise.storage.catalog.database import driver_url, format_url
 from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.storage.telemetry.engine.table_sizes import holds_telemetry
 from spanwise.storage.telemetry.schema import apply_schema
-from spanwise.storage.telemetry.writer import TelemetryWriter
+from spanwise.storage.telemetry.write.writer import TelemetryWriter
 
 
 def telemetry_address(settings: Settings) -> EngineAddress:

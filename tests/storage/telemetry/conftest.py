@@ -8,7 +8,7 @@ import pytest
 
 from spanwise.analysis.prices import find_list_prices
 from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
-from spanwise.storage.telemetry.writer import TelemetryWriter
+from spanwise.storage.telemetry.write.writer import TelemetryWriter
 from support.clickhouse_server import run_clickhouse
 from support.service import shared_telemetry_url
 from support.store import WorkspaceStore

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from spanwise.storage.telemetry import writer as writer_module
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.text_index import TextIndex
+from spanwise.storage.telemetry.write import writer as writer_module
 from support.polling import until
 from support.spans import span
 from support.store import WorkspaceStore

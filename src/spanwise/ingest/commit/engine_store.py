@@ -17,8 +17,8 @@ from spanwise.ingest.commit.store import PermanentError, UnclassifiedError
 from spanwise.ingest.deletions import read_deletion
 from spanwise.ingest.otlp.frames import rewrite_frames
 from spanwise.model.agents import AgentActivity
-from spanwise.storage.telemetry.spans.batch_rows import BatchRows
-from spanwise.storage.telemetry.writer import (
+from spanwise.storage.telemetry.rows.batch_rows import BatchRows
+from spanwise.storage.telemetry.write.writer import (
     PARALLEL_INSERTS,
     Batch,
     DataRefused,

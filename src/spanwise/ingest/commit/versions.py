@@ -11,7 +11,7 @@ from threading import Lock
 from spanwise.ingest.commit.journal import Kind, Record
 from spanwise.ingest.otlp.frames import set_version
 from spanwise.ingest.rest.signals import set_row_versions
-from spanwise.storage.telemetry.traces.aggregates import VERSION_STEP
+from spanwise.storage.telemetry.write.aggregates import VERSION_STEP
 
 
 class VersionClock:

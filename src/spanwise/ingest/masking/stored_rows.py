@@ -18,8 +18,8 @@ from spanwise.ingest.masking.masker import Masker
 from spanwise.ingest.rest.to_otlp import to_any_value
 from spanwise.model.errors import Invalid
 from spanwise.model.telemetry.conventions import FIELDS, USER_EMAIL
-from spanwise.storage.telemetry.spans.decoding import to_plain_value
-from spanwise.storage.telemetry.spans.extraction import PREVIEW_CHARACTERS
+from spanwise.storage.telemetry.extraction.span_extraction import PREVIEW_CHARACTERS
+from spanwise.storage.telemetry.rows.decoding import to_plain_value
 
 # Ids, times, numbers and names.
 _KEPT = {

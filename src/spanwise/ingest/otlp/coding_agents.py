@@ -7,7 +7,7 @@ other records, which are searched in the same export.
 
 A record with a trace id belongs to that trace, and the agent may export its own span for the same
 call. Both spans carry the id of the call, by which storage removes the derived one when it has the
-agent's own (`storage/telemetry/spans/derived_calls.py`).
+agent's own (`storage/telemetry/write/derived_calls.py`).
 """
 
 import math
@@ -24,7 +24,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span, Status
 
 from spanwise.ingest.otlp.limits import SPAN_ID_BYTES, TRACE_ID_BYTES
 from spanwise.model.telemetry.conventions import CALL_ID, CALL_IS_DERIVED
-from spanwise.storage.telemetry.spans.decoding import to_plain_value
+from spanwise.storage.telemetry.rows.decoding import to_plain_value
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 
 from spanwise.ingest.rest.bodies import MAX_DEPTH
 from spanwise.model.errors import Invalid
-from spanwise.storage.telemetry.spans.decoding import JSON_MARKER
+from spanwise.storage.telemetry.rows.decoding import JSON_MARKER
 
 # Well below the decoder's limit, well above what instrumentations send.
 STRUCTURE_DEPTH = 16

@@ -37,7 +37,7 @@ from spanwise.ingest.rest.bodies import (
 )
 from spanwise.model.telemetry.conversation.messages import EVALUATION_EVENT
 from spanwise.model.telemetry.signals import MAX_SIGNAL
-from spanwise.storage.telemetry.spans.decoding import to_plain_value
+from spanwise.storage.telemetry.rows.decoding import to_plain_value
 
 _MARKERS = (b"annotation.name", b"evaluation.name")
 _FEEDBACK = re.compile(

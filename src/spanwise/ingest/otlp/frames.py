@@ -16,7 +16,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
 from spanwise.model.errors import Invalid
-from spanwise.storage.telemetry.spans.decoding import to_plain_value
+from spanwise.storage.telemetry.rows.decoding import to_plain_value
 
 _HEAD = 100
 _WORKSPACE, _VERSION, _SERVICE, _ENVIRONMENT, _RESOURCE = 1, 2, 3, 4, 5

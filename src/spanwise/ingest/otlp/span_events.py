@@ -20,7 +20,7 @@ from spanwise.model.telemetry.conversation.messages import (
     read_flag,
     to_message,
 )
-from spanwise.storage.telemetry.spans.decoding import to_plain_value
+from spanwise.storage.telemetry.rows.decoding import to_plain_value
 
 _READ_EVENTS = {
     *(*EXCEPTION_EVENTS, *FLAG_EVENTS, *INPUT_EVENTS, *OUTPUT_EVENTS),

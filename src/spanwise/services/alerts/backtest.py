@@ -27,7 +27,7 @@ from spanwise.services.alerts.rule_windows import RuleWindows
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.agents import find_agent
 from spanwise.storage.catalog.alerting.alert_settings import find_alert_settings, find_first_seen
-from spanwise.storage.telemetry.traces.alert_windows import Buckets
+from spanwise.storage.telemetry.alerts.alert_windows import Buckets
 
 DAYS = 14
 # What the chart of an alert shows before and after it.

@@ -13,10 +13,7 @@ from spanwise.model.times import BoundedRange
 from spanwise.services.agents import AgentDirectory
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog import failures as stored_failures
-from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.failures.groups import list_failures
-from spanwise.storage.telemetry.failures.updates import FailureUpdates
-from spanwise.storage.telemetry.traces.alert_windows import (
+from spanwise.storage.telemetry.alerts.alert_windows import (
     Buckets,
     Series,
     SeriesKey,
@@ -24,11 +21,14 @@ from spanwise.storage.telemetry.traces.alert_windows import (
     measure_signals,
     measure_traces,
 )
-from spanwise.storage.telemetry.traces.filtered_windows import (
+from spanwise.storage.telemetry.alerts.filtered_windows import (
     find_query_examples,
     measure_new_failures,
     measure_query,
 )
+from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.failures.groups import list_failures
+from spanwise.storage.telemetry.failures.updates import FailureUpdates
 
 log = structlog.get_logger()
 

@@ -34,7 +34,7 @@ from spanwise.model.times import BoundedRange, Granularity, bucket_label
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.query import Rows
 from spanwise.storage.telemetry.metrics.coding_agents import MAX_NAMES, CodingAgentReader
-from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
+from spanwise.storage.telemetry.rows.decoding import in_utc, or_none
 
 _PART_FIELDS = {
     INPUT: "input_tokens",

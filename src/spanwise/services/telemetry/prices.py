@@ -34,7 +34,7 @@ from spanwise.storage.catalog import prices as stored
 from spanwise.storage.catalog import repricing as tasks
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.prices.seen_models import find_seen_models
-from spanwise.storage.telemetry.writer import TelemetryWriter
+from spanwise.storage.telemetry.write.writer import TelemetryWriter
 
 _ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -39,13 +39,13 @@ from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.rollup.queries import STATUS_COUNTS
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.rollup.source import can_use_rollup
+from spanwise.storage.telemetry.rows.error_names import NO_NAME
+from spanwise.storage.telemetry.rows.locations import TraceLocation, find_location
 from spanwise.storage.telemetry.signals import signal_queries as stored_signals
 from spanwise.storage.telemetry.spans import logs as stored_logs
 from spanwise.storage.telemetry.spans import span_queries as stored_spans
-from spanwise.storage.telemetry.spans.locations import TraceLocation, find_location
 from spanwise.storage.telemetry.spans.span_list import list_spans
 from spanwise.storage.telemetry.traces import trace_queries as stored
-from spanwise.storage.telemetry.traces.error_names import NO_NAME
 from spanwise.storage.telemetry.traces.filter_values import filter_values
 from spanwise.storage.telemetry.traces.neighbours import find_neighbours
 from spanwise.storage.telemetry.traces.trace_search import search_spans

@@ -19,8 +19,8 @@ from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.accounts.users import find_account_by_email
 from spanwise.storage.catalog.agents import add_seen_agents
 from spanwise.storage.telemetry.export import transfer as stored
-from spanwise.storage.telemetry.spans.decoding import in_utc
-from spanwise.storage.telemetry.writer import TelemetryWriter
+from spanwise.storage.telemetry.rows.decoding import in_utc
+from spanwise.storage.telemetry.write.writer import TelemetryWriter
 
 MANIFEST = "manifest.json"
 _FILE = re.compile(rf"({'|'.join(stored.TABLES)})-\d+\.parquet")

@@ -17,8 +17,8 @@ from spanwise.model.times import BoundedRange, Granularity
 from spanwise.services.telemetry.metrics import Metrics
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.retention.expired_rows import count_expired, remove_expired
-from spanwise.storage.telemetry.spans.batch_rows import BatchRows
-from spanwise.storage.telemetry.writer import Batch, TelemetryWriter
+from spanwise.storage.telemetry.rows.batch_rows import BatchRows
+from spanwise.storage.telemetry.write.writer import Batch, TelemetryWriter
 from support.metrics import (
     CUMULATIVE,
     DELTA,

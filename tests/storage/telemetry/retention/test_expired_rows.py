@@ -16,10 +16,10 @@ from spanwise.storage.telemetry.retention.contents import remove_contents
 from spanwise.storage.telemetry.retention.expired_rows import EXPIRING_TABLES, remove_expired
 from spanwise.storage.telemetry.rollup.queries import REQUESTS
 from spanwise.storage.telemetry.rollup.rollup import Rollup
+from spanwise.storage.telemetry.rows.locations import find_location
 from spanwise.storage.telemetry.schema.migrate import schema_statements
-from spanwise.storage.telemetry.spans.locations import find_location
 from spanwise.storage.telemetry.traces.trace_queries import find_traces
-from spanwise.storage.telemetry.writer import TelemetryWriter
+from spanwise.storage.telemetry.write.writer import TelemetryWriter
 from support.ids import new_trace_id
 from support.spans import span
 from support.store import WorkspaceStore

@@ -12,7 +12,7 @@ from spanwise.ingest.masking.masker import Masker
 from spanwise.ingest.otlp.coding_agents import CALLS, derive_spans
 from spanwise.model.masking import Detector, MaskingMode, MaskingRules
 from spanwise.model.telemetry.conventions import FIELDS, USER_EMAIL
-from spanwise.storage.telemetry.spans.decoding import to_plain_value
+from spanwise.storage.telemetry.rows.decoding import to_plain_value
 from support.otlp import make_logs, make_span, make_traces, pairs
 
 EMAIL = "ann@example.com"

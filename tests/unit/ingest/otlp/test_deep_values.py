@@ -12,7 +12,7 @@ from spanwise.ingest.counts import DEFAULT_LIMITS
 from spanwise.ingest.otlp.deep_values import flatten_deep_values
 from spanwise.ingest.otlp.json_format import decode_json
 from spanwise.model.errors import Invalid
-from spanwise.storage.telemetry.spans.decoding import to_plain_value
+from spanwise.storage.telemetry.rows.decoding import to_plain_value
 from support.deep_values import encoded, in_json, json_traces, plain, traces_with
 
 SHAPES = ["arrays", "maps", "both"]

@@ -8,7 +8,7 @@ from spanwise.storage.telemetry.engine.attribute_text import own_attribute
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.filters.fields import mark_heavy
-from spanwise.storage.telemetry.spans.shown_spans import shown_spans
+from spanwise.storage.telemetry.rows.shown_spans import shown_spans
 
 # Longer values are not suggested; a filter could not name them.
 _MAX_BYTES = 512

@@ -23,8 +23,8 @@ from spanwise.storage.telemetry.filters.fields import (
 )
 from spanwise.storage.telemetry.filters.operators import compile_condition
 from spanwise.storage.telemetry.filters.trace_filters import trace_conditions
-from spanwise.storage.telemetry.spans.locations import binary_trace_id
-from spanwise.storage.telemetry.spans.shown_spans import SUPERSEDED
+from spanwise.storage.telemetry.rows.locations import binary_trace_id
+from spanwise.storage.telemetry.rows.shown_spans import SUPERSEDED
 
 MAX_SIGNALS = 10
 # Steps are spans that are neither tools nor models. Those that took the most time are read.

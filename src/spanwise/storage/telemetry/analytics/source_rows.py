@@ -33,10 +33,10 @@ from spanwise.storage.telemetry.filters.fields import (
 from spanwise.storage.telemetry.filters.operators import compile_condition
 from spanwise.storage.telemetry.filters.span_filters import compile_own_condition
 from spanwise.storage.telemetry.filters.trace_filters import trace_conditions
-from spanwise.storage.telemetry.spans.first_token import FIRST_TOKEN_MS
-from spanwise.storage.telemetry.spans.locations import binary_trace_id
-from spanwise.storage.telemetry.spans.shown_spans import shown_spans
-from spanwise.storage.telemetry.traces.call_deduplication import CALL_ID
+from spanwise.storage.telemetry.rows.call_deduplication import CALL_ID
+from spanwise.storage.telemetry.rows.first_token import FIRST_TOKEN_MS
+from spanwise.storage.telemetry.rows.locations import binary_trace_id
+from spanwise.storage.telemetry.rows.shown_spans import shown_spans
 
 _TRACE_COLUMNS = """start, trace_id, name, status, error_type, agent_name, environment, user_id,
     session_id, experiment_id, variant, models, providers, tools, kinds, duration_ns, cost,

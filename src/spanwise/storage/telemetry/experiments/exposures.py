@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.spans.decoding import in_utc
+from spanwise.storage.telemetry.rows.decoding import in_utc
 
 
 async def find_first_exposures(

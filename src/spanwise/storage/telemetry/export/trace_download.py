@@ -15,7 +15,7 @@ from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions, to_engine_time
 from spanwise.storage.telemetry.engine.query import Rows, query_rows
 from spanwise.storage.telemetry.filters.trace_filters import trace_conditions
-from spanwise.storage.telemetry.spans.decoding import in_utc
+from spanwise.storage.telemetry.rows.decoding import in_utc
 from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 
 CHUNK_TRACES = 10_000

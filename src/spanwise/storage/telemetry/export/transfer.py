@@ -12,7 +12,7 @@ from typing import Any
 from clickhouse_connect.driver.client import Client
 
 from spanwise.storage.telemetry.engine.query import query_rows
-from spanwise.storage.telemetry.traces.aggregates import recompute_traces
+from spanwise.storage.telemetry.write.aggregates import recompute_traces
 
 # Table -> time column.
 TABLES = {"spans": "hour", "logs": "time", "signals": "time", "metric_points": "time"}

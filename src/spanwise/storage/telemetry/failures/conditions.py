@@ -14,7 +14,7 @@ from spanwise.storage.telemetry.filters.fields import (
 )
 from spanwise.storage.telemetry.filters.operators import compile_condition
 from spanwise.storage.telemetry.filters.span_filters import FAILURE_ID, compile_own_condition
-from spanwise.storage.telemetry.spans.shown_spans import shown_spans
+from spanwise.storage.telemetry.rows.shown_spans import shown_spans
 
 _COLUMNS = {
     "agent": Column("agent_name"),

@@ -25,7 +25,7 @@ from spanwise.storage.telemetry.failures.examples import (
     choose_examples,
     read_examples,
 )
-from spanwise.storage.telemetry.spans.decoding import in_utc
+from spanwise.storage.telemetry.rows.decoding import in_utc
 
 NEW_FOR = timedelta(days=1)
 SILENT_DAYS = 7

@@ -20,14 +20,14 @@ from spanwise.storage.telemetry.rollup.maintenance.runs import (
 )
 from spanwise.storage.telemetry.rollup.recent_changes import RecentChanges
 from spanwise.storage.telemetry.rollup.watermarks import BEGINNING, to_engine_milliseconds
-from spanwise.storage.telemetry.spans.decoding import in_utc
-from spanwise.storage.telemetry.spans.locations import (
+from spanwise.storage.telemetry.rows.decoding import in_utc
+from spanwise.storage.telemetry.rows.error_names import error_name_or
+from spanwise.storage.telemetry.rows.locations import (
     find_long_traces,
     trace_bounds_sql,
     trace_rows_condition,
 )
-from spanwise.storage.telemetry.spans.shown_spans import IS_SHOWN
-from spanwise.storage.telemetry.traces.error_names import error_name_or
+from spanwise.storage.telemetry.rows.shown_spans import IS_SHOWN
 
 MAX_MESSAGE_CHARACTERS = 300
 

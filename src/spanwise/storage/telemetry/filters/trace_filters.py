@@ -18,8 +18,8 @@ from spanwise.storage.telemetry.filters.operators import (
     to_positive,
 )
 from spanwise.storage.telemetry.filters.span_filters import compile_own_condition, failures_where
-from spanwise.storage.telemetry.spans.locations import binary_trace_id
-from spanwise.storage.telemetry.spans.shown_spans import shown_spans
+from spanwise.storage.telemetry.rows.locations import binary_trace_id
+from spanwise.storage.telemetry.rows.shown_spans import shown_spans
 
 _TRACE_ID = re.compile(r"[0-9a-fA-F]{32}")
 

@@ -34,8 +34,8 @@ from spanwise.storage.telemetry.engine.conditions import (
 )
 from spanwise.storage.telemetry.engine.query import Rows
 from spanwise.storage.telemetry.metrics.increases import points_with_increases
-from spanwise.storage.telemetry.spans.shown_spans import shown_spans
-from spanwise.storage.telemetry.traces.call_deduplication import CALL_ID, HAS_USAGE
+from spanwise.storage.telemetry.rows.call_deduplication import CALL_ID, HAS_USAGE
+from spanwise.storage.telemetry.rows.shown_spans import shown_spans
 
 MAX_NAMES = 100
 MAX_SESSIONS = 50

@@ -25,7 +25,7 @@ from spanwise.storage.telemetry.engine.conditions import Conditions, to_engine_t
 from spanwise.storage.telemetry.engine.query import Rows
 from spanwise.storage.telemetry.filters.operators import add_conditions
 from spanwise.storage.telemetry.metrics.increases import points_with_increases
-from spanwise.storage.telemetry.spans.decoding import in_utc
+from spanwise.storage.telemetry.rows.decoding import in_utc
 
 # The values of a group's keys.
 Group = tuple[str, ...]

@@ -10,7 +10,7 @@ from clickhouse_connect.driver.client import Client
 from spanwise.model.telemetry.prices import TOOL, PriceKey, PricePeriod, Rates
 from spanwise.storage.telemetry.engine.conditions import quoted
 from spanwise.storage.telemetry.engine.query import query_rows
-from spanwise.storage.telemetry.spans.decoding import in_utc
+from spanwise.storage.telemetry.rows.decoding import in_utc
 
 _FOREVER = datetime(2106, 1, 1, tzinfo=UTC)
 # Threshold of input tokens that no call exceeds.

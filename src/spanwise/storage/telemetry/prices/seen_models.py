@@ -16,8 +16,8 @@ from spanwise.storage.telemetry.prices.price_dictionary import (
     RATE_NAMES,
     rates_of,
 )
-from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
-from spanwise.storage.telemetry.spans.shown_spans import shown_spans
+from spanwise.storage.telemetry.rows.decoding import in_utc, or_none
+from spanwise.storage.telemetry.rows.shown_spans import shown_spans
 
 
 async def find_seen_models(

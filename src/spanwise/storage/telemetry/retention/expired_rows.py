@@ -18,7 +18,7 @@ from spanwise.model.times import Granularity, floor_time
 from spanwise.storage.telemetry.engine.conditions import OF_WORKSPACE_OR_ALL, to_engine_time
 from spanwise.storage.telemetry.engine.query import delete_where, query_rows
 from spanwise.storage.telemetry.rollup.maintenance.expiry import expire_rollup
-from spanwise.storage.telemetry.traces.aggregates import recompute_traces
+from spanwise.storage.telemetry.write.aggregates import recompute_traces
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from spanwise.storage.telemetry.rollup.time_ranges import (
     list_hours,
 )
 from spanwise.storage.telemetry.rollup.watermarks import Watermarks, to_engine_milliseconds
-from spanwise.storage.telemetry.spans.decoding import in_utc
+from spanwise.storage.telemetry.rows.decoding import in_utc
 
 _MAX_CACHED = 100
 

@@ -10,7 +10,7 @@ from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import to_engine_time
 from spanwise.storage.telemetry.engine.query import Rows, query_rows
 from spanwise.storage.telemetry.rollup.time_ranges import HOUR, floor_hour
-from spanwise.storage.telemetry.spans.decoding import in_utc
+from spanwise.storage.telemetry.rows.decoding import in_utc
 
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 CACHE_SECONDS = 10

@@ -76,7 +76,7 @@ CREATE TABLE IF NOT EXISTS trace_bounds
     last_hour SimpleAggregateFunction(max, DateTime('UTC')),
     first_version SimpleAggregateFunction(min, UInt64),
     last_version SimpleAggregateFunction(max, UInt64),
-    -- Bounds of a deleted trace stay and say up to which version it is deleted: `spans/deletion.py`.
+    -- Bounds of a deleted trace stay and say up to which version it is deleted: `write/deletion.py`.
     deleted_version SimpleAggregateFunction(max, UInt64),
     INDEX version_range last_version TYPE minmax GRANULARITY 1
 )

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from spanwise.storage.telemetry.metrics.extraction import METRICS_COLUMNS, metrics_select
-from spanwise.storage.telemetry.spans.extraction import (
+from spanwise.storage.telemetry.extraction.point_extraction import METRICS_COLUMNS, metrics_select
+from spanwise.storage.telemetry.extraction.span_extraction import (
     LOGS_COLUMNS,
     SPANS_COLUMNS,
     logs_select,

@@ -18,8 +18,8 @@ from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.filters.fields import INHERITED, SIGNAL_COLUMNS, Column
 from spanwise.storage.telemetry.filters.operators import add_conditions, compile_condition
-from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
-from spanwise.storage.telemetry.spans.locations import binary_trace_id, trace_starts_condition
+from spanwise.storage.telemetry.rows.decoding import in_utc, or_none
+from spanwise.storage.telemetry.rows.locations import binary_trace_id, trace_starts_condition
 from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 
 # Signals returned with one trace.

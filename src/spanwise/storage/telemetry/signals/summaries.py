@@ -11,8 +11,8 @@ from spanwise.model.telemetry.filters import RowFilter
 from spanwise.model.telemetry.signals import SignalSummary, SignalTrend
 from spanwise.model.times import Granularity, bucket_label, floor_time
 from spanwise.storage.telemetry.engine.client_pool import Engine
+from spanwise.storage.telemetry.rows.decoding import in_utc
 from spanwise.storage.telemetry.signals.signal_queries import signal_source
-from spanwise.storage.telemetry.spans.decoding import in_utc
 
 # Limit of signal names times buckets per response.
 MAX_POINTS = 200_000

@@ -24,7 +24,7 @@ from spanwise.model.telemetry.conversation.messages import (
 )
 from spanwise.model.telemetry.spans import SpanFields
 from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.spans.decoding import (
+from spanwise.storage.telemetry.rows.decoding import (
     CUT_MARKER,
     TextCache,
     read_attributes,

@@ -13,7 +13,7 @@ from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import SEARCH_WORDS, Conditions, split_words
 from spanwise.storage.telemetry.filters.fields import LOG_COLUMNS
 from spanwise.storage.telemetry.filters.operators import add_conditions
-from spanwise.storage.telemetry.spans.decoding import (
+from spanwise.storage.telemetry.rows.decoding import (
     TextCache,
     in_utc,
     or_none,

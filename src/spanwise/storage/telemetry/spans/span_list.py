@@ -22,11 +22,11 @@ from spanwise.storage.telemetry.filters.fields import (
 )
 from spanwise.storage.telemetry.filters.operators import compile_condition
 from spanwise.storage.telemetry.filters.span_filters import compile_own_condition
-from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
-from spanwise.storage.telemetry.spans.first_token import FIRST_TOKEN_MS
-from spanwise.storage.telemetry.spans.locations import trace_starts_condition
-from spanwise.storage.telemetry.spans.shown_spans import shown_spans
-from spanwise.storage.telemetry.traces.error_names import NO_NAME, error_name_or
+from spanwise.storage.telemetry.rows.decoding import in_utc, or_none
+from spanwise.storage.telemetry.rows.error_names import NO_NAME, error_name_or
+from spanwise.storage.telemetry.rows.first_token import FIRST_TOKEN_MS
+from spanwise.storage.telemetry.rows.locations import trace_starts_condition
+from spanwise.storage.telemetry.rows.shown_spans import shown_spans
 from spanwise.storage.telemetry.traces.trace_queries import AgentIds, recent_periods_first
 
 _SORTS = {

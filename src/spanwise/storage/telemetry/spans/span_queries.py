@@ -16,7 +16,8 @@ from spanwise.model.telemetry.conversation.messages import with_instructions
 from spanwise.model.telemetry.spans import Span, SpanFields
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.query import Columns
-from spanwise.storage.telemetry.spans.decoding import (
+from spanwise.storage.telemetry.rows.call_deduplication import Call, find_counted_in
+from spanwise.storage.telemetry.rows.decoding import (
     CUT_MARKER,
     MAX_SHOWN_BYTES,
     TextCache,
@@ -26,17 +27,16 @@ from spanwise.storage.telemetry.spans.decoding import (
     read_events,
     to_text,
 )
+from spanwise.storage.telemetry.rows.first_token import FIRST_TOKEN_MS
+from spanwise.storage.telemetry.rows.locations import SPANS_AT_LOCATION, TraceLocation
+from spanwise.storage.telemetry.rows.shown_spans import SUPERSEDED
 from spanwise.storage.telemetry.spans.emitted_messages import (
     LoggedMessages,
     add_logged_messages,
     find_messages,
 )
-from spanwise.storage.telemetry.spans.first_token import FIRST_TOKEN_MS
-from spanwise.storage.telemetry.spans.locations import SPANS_AT_LOCATION, TraceLocation
-from spanwise.storage.telemetry.spans.shown_spans import SUPERSEDED
-from spanwise.storage.telemetry.traces.call_deduplication import Call, find_counted_in
 from spanwise.storage.telemetry.traces.trace_queries import AgentIds
-from spanwise.storage.telemetry.traces.trace_rows import UNNAMED_SERVICE
+from spanwise.storage.telemetry.write.trace_rows import UNNAMED_SERVICE
 
 _COLUMNS = f"""lower(hex(span_id)) AS id, lower(hex(parent_span_id)) AS parent, name, kind, start,
     toUnixTimestamp64Nano(start) AS start_nano, duration_ns, status, status_message, error_type,

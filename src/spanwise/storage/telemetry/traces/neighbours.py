@@ -10,7 +10,7 @@ from spanwise.model.telemetry.spans import Neighbours
 from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.filters.trace_filters import trace_conditions
-from spanwise.storage.telemetry.spans.locations import TRACES_AT_LOCATION, TraceLocation
+from spanwise.storage.telemetry.rows.locations import TRACES_AT_LOCATION, TraceLocation
 from spanwise.storage.telemetry.traces.trace_queries import SORTS
 
 # Ranges tried first when sorted by start: in most lists a neighbour is near.

@@ -13,7 +13,7 @@ from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.engine.query import Rows
 from spanwise.storage.telemetry.filters.trace_filters import trace_conditions
-from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
+from spanwise.storage.telemetry.rows.decoding import in_utc, or_none
 from spanwise.storage.telemetry.traces.trace_queries import (
     AgentIds,
     find_traces,

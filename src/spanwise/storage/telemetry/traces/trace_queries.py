@@ -17,14 +17,14 @@ from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.engine.query import Rows
 from spanwise.storage.telemetry.engine.ranking import SPARE_ROWS, placed_rows
 from spanwise.storage.telemetry.filters.trace_filters import search_sql, trace_conditions
-from spanwise.storage.telemetry.spans.decoding import in_utc, or_none
-from spanwise.storage.telemetry.spans.locations import (
+from spanwise.storage.telemetry.rows.decoding import in_utc, or_none
+from spanwise.storage.telemetry.rows.error_names import find_error_names
+from spanwise.storage.telemetry.rows.locations import (
     TRACES_AT_LOCATION,
     TraceLocation,
     binary_trace_id,
     trace_starts_condition,
 )
-from spanwise.storage.telemetry.traces.error_names import find_error_names
 
 COLUMNS = """lower(hex(trace_id)) AS id, start, name, agent_name, status, error_type, duration_ns,
     span_count, error_count, models, tools, input_tokens, output_tokens, cost, session_id, user_id,

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import orjson
 
 from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.spans.locations import SPANS_AT_LOCATION, TraceLocation
-from spanwise.storage.telemetry.spans.shown_spans import IS_SHOWN
+from spanwise.storage.telemetry.rows.locations import SPANS_AT_LOCATION, TraceLocation
+from spanwise.storage.telemetry.rows.shown_spans import IS_SHOWN
 
 MAX_MATCHES = 10_000
 # Searched one by one: joining them would copy the contents.

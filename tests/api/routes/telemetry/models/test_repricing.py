@@ -11,7 +11,7 @@ from spanwise.analysis.prices import find_list_prices
 from spanwise.jobs import repricing as job
 from spanwise.model.telemetry.prices import PricePeriod
 from spanwise.services.telemetry.price_list import PriceList
-from spanwise.storage.telemetry.prices import repricing as stored
+from spanwise.storage.telemetry.write import repricing as stored
 from support.polling import until
 from support.service import Person, start_service
 from support.spans import llm_call

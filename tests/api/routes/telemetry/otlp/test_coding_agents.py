@@ -16,7 +16,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.model.errors import Unavailable
 from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.writer import Batch, TelemetryWriter
+from spanwise.storage.telemetry.write.writer import Batch, TelemetryWriter
 from support.otlp import SECOND, Exporter, make_span, make_traces, pairs
 from support.polling import until
 from support.service import Person, Service, start_service

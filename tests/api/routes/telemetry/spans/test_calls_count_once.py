@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanwise.storage.telemetry.traces.call_deduplication import MAX_COMPARED
+from spanwise.storage.telemetry.rows.call_deduplication import MAX_COMPARED
 from support.ids import new_span_id, new_trace_id
 from support.otlp import PROTOBUF, make_span, make_traces
 from support.service import Person, Service

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from spanwise.model.errors import Unavailable
-from spanwise.storage.telemetry.writer import Batch, TelemetryWriter
+from spanwise.storage.telemetry.write.writer import Batch, TelemetryWriter
 from support.ledger import Ledger, read_details, read_trace
 from support.polling import until
 from support.service import Person, Service, start_service

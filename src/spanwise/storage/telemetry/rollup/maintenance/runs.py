@@ -32,7 +32,7 @@ from spanwise.storage.telemetry.rollup.watermarks import (
     WatermarkStore,
     to_engine_milliseconds,
 )
-from spanwise.storage.telemetry.spans.decoding import in_utc
+from spanwise.storage.telemetry.rows.decoding import in_utc
 
 # Longer than any insert may take, so that the watermark never passes a row that is not visible yet.
 QUIET_SECONDS = 600

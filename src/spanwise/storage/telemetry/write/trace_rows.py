@@ -12,12 +12,12 @@ from spanwise.model.agents import MAX_NAME, AgentActivity
 from spanwise.storage.telemetry.engine.query import Rows
 from spanwise.storage.telemetry.rollup.recent_changes import ChangedSlices
 from spanwise.storage.telemetry.rollup.time_ranges import SLICE_LENGTH
-from spanwise.storage.telemetry.spans.decoding import to_text
-from spanwise.storage.telemetry.traces.call_deduplication import (
+from spanwise.storage.telemetry.rows.call_deduplication import (
     Call,
     find_counted_in,
     to_call_id,
 )
+from spanwise.storage.telemetry.rows.decoding import to_text
 
 # How OpenTelemetry names a service that has no name; the root's name says more.
 UNNAMED_SERVICE = "unknown_service"

@@ -14,8 +14,8 @@ from datetime import datetime
 from clickhouse_connect.driver.client import Client
 
 from spanwise.storage.telemetry.engine.query import Rows, delete_where, query_rows
-from spanwise.storage.telemetry.spans.locations import trace_starts_condition
-from spanwise.storage.telemetry.traces.aggregates import recompute_traces
+from spanwise.storage.telemetry.rows.locations import trace_starts_condition
+from spanwise.storage.telemetry.write.aggregates import recompute_traces
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Generates the SQL that extracts data points of metrics from OTLP."""
 
-from spanwise.storage.telemetry.spans.extraction import HEAD, PAIRS, nest, text_of
+from spanwise.storage.telemetry.extraction.span_extraction import HEAD, PAIRS, nest, text_of
 
 PROTO_MESSAGES = """
 message NumberPoint { repeated KV attributes = 7; fixed64 start_time_unix_nano = 2;

@@ -6,7 +6,7 @@ from spanwise.analysis.prices import find_list_prices
 from spanwise.model.telemetry.prices import PricePeriod
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.query import query_rows
-from spanwise.storage.telemetry.writer import TelemetryWriter
+from spanwise.storage.telemetry.write.writer import TelemetryWriter
 from support.spans import llm_call
 from support.store import WorkspaceStore
 

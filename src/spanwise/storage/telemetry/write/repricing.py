@@ -16,8 +16,8 @@ from spanwise.storage.telemetry.prices.price_dictionary import (
     tool_cost_with,
     unpriced_tokens_with,
 )
-from spanwise.storage.telemetry.spans.batch_rows import BatchRows
-from spanwise.storage.telemetry.traces.aggregates import recompute_traces
+from spanwise.storage.telemetry.rows.batch_rows import BatchRows
+from spanwise.storage.telemetry.write.aggregates import recompute_traces
 
 # Ingest waits while a range is repriced, so a range is about as large as a large ingest batch.
 RANGE_SPANS = 50_000

@@ -7,11 +7,11 @@ import pytest
 
 from spanwise.ingest.commit.versions import next_version
 from spanwise.storage.telemetry.engine.query import query_rows
-from spanwise.storage.telemetry.spans.batch_rows import BatchRows
-from spanwise.storage.telemetry.spans.deletion import _MAX_DELETIONS, TraceDeletion
-from spanwise.storage.telemetry.spans.locations import find_location
+from spanwise.storage.telemetry.rows.batch_rows import BatchRows
+from spanwise.storage.telemetry.rows.locations import find_location
 from spanwise.storage.telemetry.traces.trace_queries import is_known_trace
-from spanwise.storage.telemetry.writer import Batch
+from spanwise.storage.telemetry.write.deletion import _MAX_DELETIONS, TraceDeletion
+from spanwise.storage.telemetry.write.writer import Batch
 from support.spans import span
 from support.store import WorkspaceStore
 

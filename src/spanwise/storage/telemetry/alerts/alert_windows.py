@@ -13,7 +13,7 @@ from spanwise.model.alerts import AlertMetric, RuleKey, WatchedRule, Window
 from spanwise.model.measures import SIGNAL
 from spanwise.storage.telemetry.analytics.measures import measure_sql
 from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.spans.locations import binary_trace_id, trace_starts_condition
+from spanwise.storage.telemetry.rows.locations import binary_trace_id, trace_starts_condition
 
 EXAMPLES = 5
 

@@ -8,7 +8,7 @@ finished, and recomputing again gives the exact aggregates.
 import time
 from collections import deque
 
-from spanwise.storage.telemetry.spans.batch_rows import BatchRows
+from spanwise.storage.telemetry.rows.batch_rows import BatchRows
 
 SETTLED_SECONDS = 30.0
 # The first entries cover batches that an earlier process may not have reaggregated, a few seconds

@@ -8,8 +8,8 @@ from clickhouse_connect.driver.client import Client
 
 from spanwise.model.telemetry.prices import PriceKey, PricePeriod
 from spanwise.storage.telemetry.prices.price_dictionary import put_prices
-from spanwise.storage.telemetry.prices.repricing import reprice_batch
-from spanwise.storage.telemetry.spans.batch_rows import BatchRows
+from spanwise.storage.telemetry.rows.batch_rows import BatchRows
+from spanwise.storage.telemetry.write.repricing import reprice_batch
 
 PriceFinder = Callable[[str, str], Sequence[PricePeriod]]
 

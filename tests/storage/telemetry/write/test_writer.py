@@ -31,21 +31,21 @@ from spanwise.model.times import Granularity, TimeRange
 from spanwise.storage.telemetry.engine.conditions import WORDS
 from spanwise.storage.telemetry.engine.query import Rows, query_rows
 from spanwise.storage.telemetry.prices.price_dictionary import find_known_prices, put_prices
-from spanwise.storage.telemetry.prices.repricing import (
+from spanwise.storage.telemetry.rollup.rollup import Rollup
+from spanwise.storage.telemetry.rows.batch_rows import BatchRows
+from spanwise.storage.telemetry.rows.locations import TraceLocation, find_location
+from spanwise.storage.telemetry.signals.signal_queries import find_signals
+from spanwise.storage.telemetry.spans.span_queries import find_span, find_spans
+from spanwise.storage.telemetry.traces.filter_values import filter_values
+from spanwise.storage.telemetry.traces.trace_queries import find_trace, find_traces
+from spanwise.storage.telemetry.write.aggregates import TraceAggregation
+from spanwise.storage.telemetry.write.deletion import TraceDeletion
+from spanwise.storage.telemetry.write.repricing import (
     find_months_to_reprice,
     reprice_hours,
     split_month,
 )
-from spanwise.storage.telemetry.rollup.rollup import Rollup
-from spanwise.storage.telemetry.signals.signal_queries import find_signals
-from spanwise.storage.telemetry.spans.batch_rows import BatchRows
-from spanwise.storage.telemetry.spans.deletion import TraceDeletion
-from spanwise.storage.telemetry.spans.locations import TraceLocation, find_location
-from spanwise.storage.telemetry.spans.span_queries import find_span, find_spans
-from spanwise.storage.telemetry.traces.aggregates import TraceAggregation
-from spanwise.storage.telemetry.traces.filter_values import filter_values
-from spanwise.storage.telemetry.traces.trace_queries import find_trace, find_traces
-from spanwise.storage.telemetry.writer import Batch, DataRefused, TelemetryWriter
+from spanwise.storage.telemetry.write.writer import Batch, DataRefused, TelemetryWriter
 from support.ids import new_trace_id
 from support.slices import TracesOnly
 from support.spans import llm_call, span

@@ -10,12 +10,12 @@ from spanwise.model.measures import FIRST_TOKEN_MEASURES, NEW_FAILURES, SIGNAL
 from spanwise.model.telemetry.failures import FailureMark
 from spanwise.model.telemetry.filters import FilterCondition, TraceFilter, equal
 from spanwise.model.times import TimeRange
+from spanwise.storage.telemetry.alerts.alert_windows import EXAMPLES, Buckets
 from spanwise.storage.telemetry.analytics.measures import measure_sql
 from spanwise.storage.telemetry.analytics.source_rows import has_uncounted_calls, select_rows
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.failures.groups import SILENT_DAYS, bind_marks
-from spanwise.storage.telemetry.traces.alert_windows import EXAMPLES, Buckets
 
 # Traces and spans that take longer are not found.
 _LONGEST = timedelta(days=1)

@@ -9,7 +9,7 @@ import pytest
 from spanwise.model.telemetry.attribute_values import ERROR_RULES, KINDS, PROVIDERS
 from spanwise.model.telemetry.conventions import FIELDS
 from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
-from spanwise.storage.telemetry.spans.extraction import classify_error, spans_select
+from spanwise.storage.telemetry.extraction.span_extraction import classify_error, spans_select
 from support.service import shared_telemetry_url
 
 SNAPSHOT = Path(__file__).with_name("spans_select.sql")

@@ -6,7 +6,7 @@ import pytest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue, KeyValueList
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanwise.storage.telemetry.spans.decoding import (
+from spanwise.storage.telemetry.rows.decoding import (
     TextCache,
     read_attribute,
     read_attributes,

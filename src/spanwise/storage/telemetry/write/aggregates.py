@@ -13,15 +13,15 @@ from clickhouse_connect.driver.client import Client
 
 from spanwise.model.telemetry.conventions import CALL_ID, CALL_IS_DERIVED
 from spanwise.storage.telemetry.engine.query import Rows, query_rows
-from spanwise.storage.telemetry.spans.batch_rows import HOUR_SECONDS, BatchRows
-from spanwise.storage.telemetry.spans.locations import (
+from spanwise.storage.telemetry.rows.batch_rows import HOUR_SECONDS, BatchRows
+from spanwise.storage.telemetry.rows.call_deduplication import HAS_USAGE
+from spanwise.storage.telemetry.rows.locations import (
     MAX_LISTED_HOURS,
     LongTraces,
     trace_rows_condition,
 )
-from spanwise.storage.telemetry.spans.shown_spans import IS_SHOWN
-from spanwise.storage.telemetry.traces.call_deduplication import HAS_USAGE
-from spanwise.storage.telemetry.traces.trace_rows import WrittenTraces, write_traces
+from spanwise.storage.telemetry.rows.shown_spans import IS_SHOWN
+from spanwise.storage.telemetry.write.trace_rows import WrittenTraces, write_traces
 
 # Distance between versions; the numbers in between are for corrections of a stored row.
 VERSION_STEP = 1024
@@ -49,7 +49,7 @@ _CALLS = f"""groupArrayIf(((s.span_id, s.parent_span_id, s.kind = 'llm', s.respo
             toInt64(s.cached_tokens) + s.cache_write_tokens + s.reasoning_tokens,
             toUnixTimestamp64Nano(s.start)), toString(s.model), s.input_tokens, s.output_tokens,
             s.cost, s.is_priced, s.unpriced_tokens), {_HAS_USAGE})"""
-# What `spans/derived_calls.py` compares; of no span, unless a batch has calls of coding agents.
+# What `derived_calls.py` compares; of no span, unless a batch has calls of coding agents.
 _REPORTS = """groupArrayIf((toUInt32(s.hour), s.span_id, s.reported, s.is_derived,
             toString(s.kind)), s.reported != '')"""
 _NO_REPORTS = "[]"

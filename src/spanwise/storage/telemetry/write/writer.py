@@ -20,20 +20,20 @@ from spanwise.model.errors import Unavailable
 from spanwise.model.telemetry.prices import PriceKey, PricePeriod
 from spanwise.storage.telemetry.engine.client_pool import Engine, lower_thread_priority
 from spanwise.storage.telemetry.engine.query import Rows, is_disk_error, query_rows
-from spanwise.storage.telemetry.metrics.extraction import PROTO_MESSAGES
+from spanwise.storage.telemetry.extraction.point_extraction import PROTO_MESSAGES
+from spanwise.storage.telemetry.extraction.span_extraction import PROTO_SCHEMA
 from spanwise.storage.telemetry.prices.price_dictionary import put_prices
-from spanwise.storage.telemetry.prices.price_lookups import PriceFinder, PriceLookups
 from spanwise.storage.telemetry.rollup.recent_changes import ChangedSlices, RecentChanges
+from spanwise.storage.telemetry.rows.batch_rows import BatchRows
+from spanwise.storage.telemetry.rows.decoding import in_utc, to_text
 from spanwise.storage.telemetry.schema import apply_schema
 from spanwise.storage.telemetry.schema.landing_tables import LANDING_TABLES
-from spanwise.storage.telemetry.spans.batch_rows import BatchRows
-from spanwise.storage.telemetry.spans.decoding import in_utc, to_text
-from spanwise.storage.telemetry.spans.deletion import TraceDeletion, delete_traces
-from spanwise.storage.telemetry.spans.derived_calls import supersede_derived_calls
-from spanwise.storage.telemetry.spans.extraction import PROTO_SCHEMA
-from spanwise.storage.telemetry.traces.aggregates import VERSION_STEP, TraceAggregation
-from spanwise.storage.telemetry.traces.reaggregation import SETTLED_SECONDS, ReaggregationQueue
-from spanwise.storage.telemetry.traces.trace_rows import WrittenTraces
+from spanwise.storage.telemetry.write.aggregates import VERSION_STEP, TraceAggregation
+from spanwise.storage.telemetry.write.deletion import TraceDeletion, delete_traces
+from spanwise.storage.telemetry.write.derived_calls import supersede_derived_calls
+from spanwise.storage.telemetry.write.price_lookups import PriceFinder, PriceLookups
+from spanwise.storage.telemetry.write.reaggregation import SETTLED_SECONDS, ReaggregationQueue
+from spanwise.storage.telemetry.write.trace_rows import WrittenTraces
 
 log = structlog.get_logger()
 

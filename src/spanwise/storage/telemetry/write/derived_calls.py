@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from clickhouse_connect.driver.client import Client
 
 from spanwise.storage.telemetry.engine.query import Rows
-from spanwise.storage.telemetry.spans.shown_spans import SUPERSEDED
-from spanwise.storage.telemetry.traces.aggregates import VERSION_STEP
+from spanwise.storage.telemetry.rows.shown_spans import SUPERSEDED
+from spanwise.storage.telemetry.write.aggregates import VERSION_STEP
 
 _SUPERSEDED = SUPERSEDED.encode()
 # Above every price correction, below the next version of the span.

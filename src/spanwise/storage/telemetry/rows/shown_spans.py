@@ -1,7 +1,7 @@
 """Selects the spans that people may see: all but superseded ones.
 
 A span is superseded when it was derived from a log record and the agent's own span of the call is
-stored, too (`derived_calls.py`). A test checks that no other module reads spans on its own.
+stored, too (`write/derived_calls.py`). A test checks that no other module reads spans on its own.
 """
 
 # The kind of such spans, which stay stored.

@@ -19,6 +19,7 @@ from spanwise.model.telemetry.attribute_values import (
 )
 from spanwise.model.telemetry.conventions import FIELDS, ZERO_COST_IS_UNKNOWN
 from spanwise.storage.telemetry.engine.conditions import quoted
+from spanwise.storage.telemetry.extraction.field_ranks import FieldRanks, array_of
 from spanwise.storage.telemetry.prices.price_dictionary import (
     cost_with,
     is_priced_with,
@@ -26,7 +27,6 @@ from spanwise.storage.telemetry.prices.price_dictionary import (
     tool_cost_with,
     unpriced_tokens_with,
 )
-from spanwise.storage.telemetry.spans.field_ranks import FieldRanks, array_of
 
 # Arrays, maps and bytes are declared as bytes: the same on the wire, but the engine does not parse
 # them. They are stored raw behind a type marker and decoded when read.

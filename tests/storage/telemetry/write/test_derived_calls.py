@@ -12,7 +12,7 @@ from spanwise.ingest.commit.journal import Record
 from spanwise.ingest.otlp import prepare as otlp
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.query import query_rows
-from spanwise.storage.telemetry.writer import TelemetryWriter
+from spanwise.storage.telemetry.write.writer import TelemetryWriter
 from support.otlp import make_span, make_traces, pairs
 
 CALL: dict[str, Any] = {

@@ -1,6 +1,6 @@
 """The rows of a batch are found by workspace, hour and version."""
 
-from spanwise.storage.telemetry.spans.batch_rows import BatchRows
+from spanwise.storage.telemetry.rows.batch_rows import BatchRows
 
 NOON = 496_404
 

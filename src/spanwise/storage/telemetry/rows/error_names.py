@@ -7,9 +7,9 @@ from typing import Any
 from spanwise.storage.telemetry.engine.attribute_text import first_text
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import to_engine_seconds
-from spanwise.storage.telemetry.spans.decoding import in_utc
-from spanwise.storage.telemetry.spans.locations import binary_trace_id
-from spanwise.storage.telemetry.spans.shown_spans import shown_spans
+from spanwise.storage.telemetry.rows.decoding import in_utc
+from spanwise.storage.telemetry.rows.locations import binary_trace_id
+from spanwise.storage.telemetry.rows.shown_spans import shown_spans
 
 # Where spans have it: the first is derived from their events.
 _ATTRIBUTES = ("spanwise.exception.type", "exception.type", "error.type")
