@@ -100,7 +100,7 @@ def test_attributes_are_suggested_and_a_refused_query_is_reported(tab: Tab) -> N
     expect(page.get_by_role("table", name="Rows")).to_contain_text("enterprise")
     tab.show(f"/explore?range=30d&by=attribute:{300 * 'x'}")
     expect(page.get_by_role("alert")).to_contain_text("The query is not valid")
-    tab.troubles = [one for one in tab.troubles if "400" not in one]
+    tab.forget("status of 400")
 
 
 def test_a_slow_query_says_how_long_it_runs_and_why(fresh_tab: Tab) -> None:

@@ -109,7 +109,7 @@ def test_an_invalid_url_is_reported_with_a_way_back(tab: Tab, path: str, text: s
     expect(page.get_by_role("heading", level=1, name=text)).to_be_visible()
     way_back = page.locator("main a, main button, body > div button, [role=alert] a").first
     expect(way_back).to_be_visible()
-    tab.troubles = [one for one in tab.troubles if "404" not in one]
+    tab.forget("status of 404")
 
 
 def test_a_service_that_is_down_is_reported_and_retried(fresh_tab: Tab) -> None:
@@ -123,4 +123,4 @@ def test_a_service_that_is_down_is_reported_and_retried(fresh_tab: Tab) -> None:
     page.unroute("**/api/**")
     retry.click()
     expect(page.get_by_text("production fleet")).to_be_visible()
-    tab.troubles = [one for one in tab.troubles if "ERR_FAILED" not in one]
+    tab.forget("ERR_FAILED")

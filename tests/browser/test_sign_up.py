@@ -82,7 +82,7 @@ def test_without_the_service_nobody_is_signed_out(chromium: Browser, demo: Site)
         notices = page.get_by_role("region", name="Notifications")
         expect(notices.get_by_text("You are still signed in.")).to_be_visible()
         expect(page.get_by_role("heading", name="API keys")).to_be_visible()
-        tab.troubles = [one for one in tab.troubles if "ERR_FAILED" not in one]
+        tab.forget("ERR_FAILED")
 
 
 def test_a_page_of_another_port_cannot_use_the_cookie(chromium: Browser, demo: Site) -> None:
@@ -107,7 +107,7 @@ def test_a_browser_that_refuses_the_cookie_is_told(chromium: Browser, demo: Site
         )
         sign_in(page)
         expect(page.get_by_role("alert")).to_contain_text("This browser did not keep the sign-in")
-        tab.troubles = [one for one in tab.troubles if "401" not in one]
+        tab.forget("status of 401")
 
 
 def test_a_wrong_password_is_reported(chromium: Browser, demo: Site) -> None:
@@ -118,7 +118,7 @@ def test_a_wrong_password_is_reported(chromium: Browser, demo: Site) -> None:
         page.get_by_role("button", name="Sign in").click()
         expect(page.get_by_text("Incorrect e-mail or password")).to_be_visible()
         # The browser logs the expected 401.
-        tab.troubles = [one for one in tab.troubles if "401" not in one]
+        tab.forget("status of 401")
 
 
 def test_a_link_that_does_not_work_says_so(chromium: Browser, demo: Site) -> None:
@@ -134,7 +134,7 @@ def test_a_link_that_does_not_work_says_so(chromium: Browser, demo: Site) -> Non
         page.get_by_role("button", name="Set password").click()
         expect(page.get_by_role("alert").first).to_contain_text(problem)
         # The browser logs the expected 400s.
-        tab.troubles = [one for one in tab.troubles if "400" not in one]
+        tab.forget("status of 400")
 
 
 def test_an_expired_session_leads_to_the_sign_in_page_and_back(
@@ -146,4 +146,4 @@ def test_an_expired_session_leads_to_the_sign_in_page_and_back(
         sign_in(page)
         expect(page.get_by_text("concise-answers")).to_be_visible()
         expect(page).to_have_url(re.compile(r"/experiments\?status=stopped&ws=wsp_"))
-        tab.troubles = [one for one in tab.troubles if "401" not in one]
+        tab.forget("status of 401")

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from playwright.sync_api import (
     Error,
     Page,
     Request,
+    Response,
     ViewportSize,
     expect,
     sync_playwright,
@@ -48,6 +50,7 @@ _DESKTOP: ViewportSize = {"width": 1440, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 # Only a test that fails takes this long; shared machines are several times slower at times.
 WAIT_MS = 90_000
+_FIRST_ERROR = 400
 # The page has a heading and shows no skeleton.
 _SETTLED = """() => document.querySelector('h1, h2')
     && !document.querySelector('.animate-pulse, [aria-busy=true]')"""
@@ -127,6 +130,9 @@ class Tab:
     troubles: list[str] = field(default_factory=list)
     # The addresses of all requests of the page.
     requested: list[str] = field(default_factory=list)
+    # Responses with an error, and those of them that the console has reported.
+    _refused: int = 0
+    _reported: int = 0
 
     def open(self, path: str) -> Page:
         """Open a path and wait until the page has finished loading."""
@@ -156,9 +162,17 @@ class Tab:
         self.wait_for_focus_in_overlay()
         self.page.keyboard.press("Escape")
 
+    def forget(self, text: str) -> None:
+        """Drop expected troubles with this text; the console may report a response later."""
+        deadline = time.monotonic() + WAIT_MS / 1000
+        while self._reported < self._refused and time.monotonic() < deadline:
+            self.page.wait_for_timeout(20)
+        self.troubles[:] = [one for one in self.troubles if text not in one]
+
     @contextmanager
     def watch(self) -> Iterator[None]:
         page = self.page
+        page.on("response", self._record_response)
         page.on("console", self._record_message)
         page.on("pageerror", self._record_error)
         page.on("dialog", self._record_dialog)
@@ -166,6 +180,7 @@ class Tab:
         try:
             yield
         finally:
+            page.remove_listener("response", self._record_response)
             page.remove_listener("console", self._record_message)
             page.remove_listener("pageerror", self._record_error)
             page.remove_listener("dialog", self._record_dialog)
@@ -178,9 +193,14 @@ class Tab:
         self.troubles.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
+    def _record_response(self, response: Response) -> None:
+        self._refused += response.status >= _FIRST_ERROR
+
     def _record_message(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
-            self.troubles.append(f"{message.type}: {message.text}")
+            self._reported += "responded with a status of" in message.text
+            where = message.location["url"]
+            self.troubles.append(f"{message.type}: {message.text} {where}")
 
     def _record_request(self, request: Request) -> None:
         self.requested.append(request.url)
