@@ -10,7 +10,8 @@ import redis.exceptions
 
 from spanwise.model.api_model import new_id
 from spanwise.model.errors import StartError
-from spanwise.storage.counters import Counters, Limit, MemoryCounters, open_counters
+from spanwise.storage.counters import Counters, Limit, MemoryCounters
+from spanwise.wiring.stores import open_counters
 from support.polling import until
 from support.servers import free_port, run_redis
 

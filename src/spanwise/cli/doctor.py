@@ -19,7 +19,6 @@ from spanwise.ingest.commit.journal import is_journal_held
 from spanwise.model.errors import SpanwiseError, StartError
 from spanwise.settings import ENV_PREFIX, Settings, load_secret_key, secret_file, show_setting
 from spanwise.storage.catalog import Catalog
-from spanwise.storage.counters import open_counters
 from spanwise.storage.schema_state import SchemaState
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.table_sizes import measure_tables
@@ -28,6 +27,7 @@ from spanwise.storage.telemetry.schema.state import inspect_schema
 from spanwise.wiring.stores import (
     check_not_lost,
     journal_folder,
+    open_counters,
     open_stores,
     telemetry_address,
 )

@@ -1,4 +1,4 @@
-"""Rate-limit counters per time window, in memory or in Redis."""
+"""Rate-limit counters per time window, in memory; `redis_counters` has those in Redis."""
 
 import math
 import time
@@ -74,15 +74,6 @@ class MemoryCounters:
 
     async def close(self) -> None:
         """Nothing to close."""
-
-
-async def open_counters(redis_url: str | None) -> Counters:
-    if redis_url is None:
-        return MemoryCounters()
-    # Imported here: most installations have no Redis, and its client slows down every start.
-    from spanwise.storage.redis_counters import RedisCounters  # noqa: PLC0415
-
-    return await RedisCounters.open(redis_url)
 
 
 @cache

@@ -15,7 +15,7 @@ from spanwise.services.tokens import TokenSigner
 from spanwise.services.workspaces.masking import Masking
 from spanwise.services.workspaces.operations import WorkspaceOperations
 from spanwise.settings import Settings, load_secret_key, prepare_data_dir
-from spanwise.storage.counters import open_counters
+from spanwise.storage.counters import MemoryCounters
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.wiring.ingest import open_agents, open_pipeline
 from spanwise.wiring.stores import open_catalog, open_journal, open_writer, telemetry_address
@@ -31,7 +31,7 @@ async def open_accounts(settings: Settings) -> AsyncIterator[Accounts]:
         stack.push_async_callback(catalog.close)
         mailer = Mailer.from_settings(settings)
         stack.push_async_callback(mailer.drain)
-        counters, access = await open_counters(None), Access(catalog, signer)
+        counters, access = MemoryCounters(), Access(catalog, signer)
         yield Accounts(settings, catalog, counters, mailer, signer, access)
 
 

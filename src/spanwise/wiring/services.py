@@ -55,7 +55,6 @@ from spanwise.services.workspaces.shared_records import SharedRecords
 from spanwise.services.workspaces.workspaces import Workspaces
 from spanwise.settings import Settings, load_secret_key
 from spanwise.storage.catalog import Catalog
-from spanwise.storage.counters import open_counters
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.wiring.ingest import open_agents, open_pipeline
@@ -70,7 +69,13 @@ from spanwise.wiring.jobs import (
     start_rollup,
     start_text_index,
 )
-from spanwise.wiring.stores import open_catalog, open_journal, open_writer, telemetry_address
+from spanwise.wiring.stores import (
+    open_catalog,
+    open_counters,
+    open_journal,
+    open_writer,
+    telemetry_address,
+)
 
 
 def _open_single_sign_on(

@@ -1,4 +1,4 @@
-"""Opens the journal, the catalog and the telemetry engine."""
+"""Opens the journal, the catalog, the rate-limit counters and the telemetry engine."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
@@ -10,6 +10,7 @@ from spanwise.services.telemetry.price_list import PriceList
 from spanwise.settings import Settings, prepare_data_dir
 from spanwise.storage.catalog import Catalog
 from spanwise.storage.catalog.database import driver_url, format_url
+from spanwise.storage.counters import Counters, MemoryCounters
 from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.storage.telemetry.engine.table_sizes import holds_telemetry
 from spanwise.storage.telemetry.schema import apply_schema
@@ -60,6 +61,15 @@ async def _holds_telemetry(settings: Settings) -> bool:
         return False
     with closing(Engine.open(address, settings.memory_limit_mb)) as engine:
         return await holds_telemetry(engine)
+
+
+async def open_counters(redis_url: str | None) -> Counters:
+    if redis_url is None:
+        return MemoryCounters()
+    # Imported here: most installations have no Redis, and its client slows down every start.
+    from spanwise.storage.redis_counters import RedisCounters  # noqa: PLC0415
+
+    return await RedisCounters.open(redis_url)
 
 
 def open_writer(engine: Engine, catalog: Catalog, price_list: PriceList) -> TelemetryWriter:

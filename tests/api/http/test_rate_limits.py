@@ -9,7 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from spanwise.storage.counters import Limit, open_counters
+from spanwise.storage.counters import Limit
+from spanwise.wiring.stores import open_counters
 from support.service import PASSWORD, Service, assert_error, start_service
 
 STANDARD, STRICT, INGESTION = 12, 5, 8
