@@ -9,9 +9,9 @@ from typing import Any
 
 from bench.payload import SPANS_PER_TRACE, read_pool
 from spanwise.analysis.prices import find_list_prices
-from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.counts import REQUESTS
 from spanwise.ingest.otlp.prepare import prepare_traces
+from spanwise.ingest.records.record import Kind
 from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.rollup.rollup import Rollup

@@ -19,9 +19,9 @@ from bench.scale import Scale
 from bench.service import run_engine, run_module
 from spanwise.analysis.prices import find_list_prices
 from spanwise.ingest.commit.engine_store import EngineStore
-from spanwise.ingest.commit.journal import Record
-from spanwise.ingest.commit.versions import next_version, with_version
 from spanwise.ingest.otlp.prepare import prepare_traces
+from spanwise.ingest.records.record import Record
+from spanwise.ingest.records.versions import next_version, with_version
 from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.write.writer import TelemetryWriter

@@ -17,9 +17,9 @@ from bench.payload import Writer, make_body, write_pool
 from bench.scale import Scale
 from bench.service import free_port, run_module, run_service
 from bench.writes import measure_write
-from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.masking.masker import Masker
 from spanwise.ingest.otlp.prepare import prepare_traces
+from spanwise.ingest.records.record import Kind
 from spanwise.model.masking import Detector, MaskingMode, MaskingPattern, MaskingRules
 
 SPANS_PER_BODY = 200

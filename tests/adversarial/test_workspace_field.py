@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from google.protobuf.message import Message
 
-from spanwise.ingest.otlp.frames import bytes_field, varint
+from spanwise.ingest.protobuf_wire import bytes_field, varint
 from support.otlp import Exporter, make_logs, make_metrics, make_span, make_traces
 from support.service import Person, Service
 

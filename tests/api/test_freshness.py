@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from spanwise.ingest.commit.engine_store import EngineStore
-from spanwise.ingest.commit.journal import Record
+from spanwise.ingest.records.record import Record
 from support.service import Person, Service
 from support.telemetry import make_span
 

@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 
-from spanwise.ingest.commit.journal import Journal, Kind, Record
+from spanwise.ingest.commit.journal import Journal
 from spanwise.ingest.commit.pipeline import Pipeline
+from spanwise.ingest.records.record import Kind, Record
 from spanwise.model.accounts import Sender
 from support.polling import until
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 
-from spanwise.ingest.otlp.frames import bytes_field
+from spanwise.ingest.protobuf_wire import bytes_field
 from support.otlp import make_span
 
 LEAF = -5

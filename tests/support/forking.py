@@ -21,7 +21,7 @@ PROCESSES.set_forkserver_preload(
         *("spanwise.cli.serve", "spanwise.cli.demo", "spanwise.cli.doctor", "spanwise.cli.migrate"),
         *("spanwise.cli.user", "spanwise.cli.export", "spanwise.cli.import_"),
         *("spanwise.storage.telemetry.write.writer", "spanwise.storage.catalog"),
-        "spanwise.ingest.rest.to_otlp",
+        "spanwise.ingest.otlp.from_rest",
     ]
 )
 

@@ -5,7 +5,8 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from spanwise.ingest.commit.journal import Journal, Record
+from spanwise.ingest.commit.journal import Journal
+from spanwise.ingest.records.record import Record
 
 
 def read_unapplied(folder: Path) -> list[Record]:

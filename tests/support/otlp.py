@@ -15,7 +15,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanwise.ingest.rest.to_otlp import to_any_value
+from spanwise.ingest.otlp.from_rest import to_any_value
 from support.ids import new_span_id, new_trace_id
 
 PROTOBUF = "application/x-protobuf"

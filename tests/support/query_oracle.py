@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from spanwise.ingest.rest.bodies import to_unix_nano
+from spanwise.model.times import to_unix_nano
 from spanwise.storage.telemetry.rows.call_deduplication import Call, find_counted_in
 from support.histories import percentile
 from support.spans import Body, iso

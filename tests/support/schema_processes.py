@@ -13,10 +13,10 @@ from typing import Any
 from clickhouse_connect.driver.client import Client
 
 from spanwise.analysis.prices import find_list_prices
-from spanwise.ingest.commit.versions import next_version, with_version
 from spanwise.ingest.otlp import prepare as otlp
-from spanwise.ingest.rest import to_otlp as rest
-from spanwise.ingest.rest.bodies import parse_spans
+from spanwise.ingest.otlp.from_rest import spans_to_otlp
+from spanwise.ingest.records.versions import next_version, with_version
+from spanwise.ingest.rest_bodies import parse_spans
 from spanwise.storage.catalog.database import driver_url
 from spanwise.storage.catalog.migrate import migration_lock
 from spanwise.storage.telemetry.engine.client_pool import Engine, EngineAddress
@@ -135,7 +135,7 @@ def send_one(engine: Engine) -> int:
     """Send a trace and return the number of traces."""
     writer = TelemetryWriter(engine, find_list_prices)
     parsed = parse_spans({"spans": [make_span(name="needle", model="gpt-4o")]}, 10)
-    (prepared,) = otlp.prepare_traces(rest.spans_to_otlp(parsed.items), WORKSPACE).records
+    (prepared,) = otlp.prepare_traces(spans_to_otlp(parsed.items), WORKSPACE).records
     record = with_version(prepared, next_version())
     writer.write(to_batch(record))
     with engine.client() as client:

@@ -5,11 +5,11 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from spanwise.ingest.commit.journal import Record
-from spanwise.ingest.commit.versions import next_version, with_version
 from spanwise.ingest.otlp import prepare as otlp
-from spanwise.ingest.rest import to_otlp as rest
-from spanwise.ingest.rest.bodies import parse_spans
+from spanwise.ingest.otlp.from_rest import spans_to_otlp
+from spanwise.ingest.records.record import Record
+from spanwise.ingest.records.versions import next_version, with_version
+from spanwise.ingest.rest_bodies import parse_spans
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.rows.batch_rows import BatchRows
 from spanwise.storage.telemetry.write.writer import Batch, TelemetryWriter
@@ -35,7 +35,7 @@ class WorkspaceStore:
     def batch(self, *spans: dict[str, Any]) -> Batch:
         """Return the batch that one request with these spans would become."""
         parsed = parse_spans({"spans": list(spans)}, 10_000).items
-        (prepared,) = otlp.prepare_traces(rest.spans_to_otlp(parsed), self.workspace).records
+        (prepared,) = otlp.prepare_traces(spans_to_otlp(parsed), self.workspace).records
         record = with_version(prepared, next_version())
         return to_batch(record)
 

@@ -18,10 +18,10 @@ from spanwise.api.services import Services
 from spanwise.demo.data import FromData
 from spanwise.demo.scripts import fill_slots
 from spanwise.demo.timeline import Timeline
-from spanwise.ingest.commit.journal import Kind
-from spanwise.ingest.rest.bodies import to_unix_nano
-from spanwise.ingest.rest.to_otlp import to_any_value
+from spanwise.ingest.otlp.from_rest import to_any_value
+from spanwise.ingest.records.record import Kind
 from spanwise.model.accounts import Sender
+from spanwise.model.times import to_unix_nano
 
 DELTA = AggregationTemporality.AGGREGATION_TEMPORALITY_DELTA
 CUMULATIVE = AggregationTemporality.AGGREGATION_TEMPORALITY_CUMULATIVE

@@ -21,7 +21,7 @@ from spanwise.demo.recording import (
 )
 from spanwise.demo.scripts import Call, Exchange, fill_slots
 from spanwise.demo.timeline import Timeline
-from spanwise.ingest.rest.bodies import NewLog, NewSignal
+from spanwise.ingest.rest_bodies import NewLog, NewSignal
 from spanwise.model.telemetry.logs import LogLevel
 
 _INCIDENT_FAILURE_RATE = 0.45

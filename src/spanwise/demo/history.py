@@ -19,9 +19,9 @@ from spanwise.demo.conversations import Conversation, Turn
 from spanwise.demo.experiments import DemoExperiments, variant_index
 from spanwise.demo.fleet import FLEET, AgentProfile
 from spanwise.demo.timeline import Timeline, session_starts
-from spanwise.ingest.commit.journal import Kind, Record
-from spanwise.ingest.exposures import prepare_exposures
-from spanwise.ingest.rest.to_otlp import to_any_value
+from spanwise.ingest.otlp.from_rest import to_any_value
+from spanwise.ingest.records.record import Kind, Record
+from spanwise.ingest.records.rows import encode_exposures
 from spanwise.model.accounts import Principal, Sender
 from spanwise.model.agents import Agent
 from spanwise.model.alerts import AlertSettings
@@ -148,7 +148,7 @@ class History:
         self._exposed.add((experiment_id, session.user))
         experiment = next(e for e in self._experiments.all if e.id == experiment_id)
         exposed = [(session.user, variant_index(experiment, session.user))]
-        yield prepare_exposures(self._caller.workspace_id, experiment_id, session.begins, exposed)
+        yield encode_exposures(self._caller.workspace_id, experiment_id, session.begins, exposed)
 
 
 async def send(

@@ -11,9 +11,10 @@ from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from spanwise.demo.fleet import Failure, Model
-from spanwise.ingest.rest.bodies import NewLog, to_unix_nano
-from spanwise.ingest.rest.to_otlp import to_any_value
+from spanwise.ingest.otlp.from_rest import to_any_value
+from spanwise.ingest.rest_bodies import NewLog
 from spanwise.model.telemetry.logs import LogLevel
+from spanwise.model.times import to_unix_nano
 
 Message = dict[str, Any]
 _CHARACTERS_PER_TOKEN = 3.8

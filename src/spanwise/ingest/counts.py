@@ -23,7 +23,8 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from pydantic.alias_generators import to_camel
 
-from spanwise.ingest.commit.journal import Kind
+from spanwise.ingest.protobuf_wire import BYTES, MalformedError, read_fields
+from spanwise.ingest.records.record import Kind
 from spanwise.model.errors import Invalid
 
 REQUESTS: dict[Kind, type[Message]] = {
@@ -87,8 +88,6 @@ _SMALL = 32
 _SMALL_BODY_BYTES = 2**18
 _PART_BYTES = 2**18
 
-_BYTES, _VARINT, _FIXED64, _FIXED32 = 2, 0, 1, 5
-_MAX_VARINT_BYTES = 10
 # Deeper messages are refused by the decoder.
 _MAX_DEPTH = 250
 
@@ -187,50 +186,21 @@ class _Walk:
 
     def read(self, fields: _Fields) -> None:
         # The decoder says what is wrong with a malformed body.
-        with suppress(IndexError, _MalformedError):
+        with suppress(IndexError, MalformedError):
             self._read(0, len(self._data), fields, 0)
 
     def _read(self, at: int, end: int, fields: _Fields, depth: int) -> None:
-        data, left, largest = self._data, self._left, 0
-        while at < end:
-            tag = data[at]
-            at += 1
-            if tag > 0x7F:  # noqa: PLR2004 -- more bytes follow
-                tag, at = _read_varint(data, at - 1)
-            if tag & 7 != _BYTES:
-                at = self._skip(tag & 7, at)
-                continue
-            size = data[at]
-            at += 1
-            if size > 0x7F:  # noqa: PLR2004
-                # Fast case: the sizes of most spans take two bytes.
-                if (second := data[at]) <= 0x7F:  # noqa: PLR2004
-                    size += (second - 1) << 7
-                    at += 1
-                else:
-                    size, at = _read_varint(data, at - 1)
+        left, largest = self._left, 0
+        for tag, _, start, stop in read_fields(self._data, at, end):
             counted, inner = fields.get(tag, _OTHER)
             if not left[counted]:
                 self._refuse(counted)
             left[counted] -= 1
-            largest = max(largest, size)
-            if inner and depth < _MAX_DEPTH and at + size <= end:
-                self._read(at, at + size, inner, depth + 1)
+            largest = max(largest, stop - start)
+            if inner and depth < _MAX_DEPTH and stop <= end:
+                self._read(start, stop, inner, depth + 1)
                 largest = 0
-            at += size
         self.largest = max(self.largest, largest)
-
-    def _skip(self, wire_type: int, at: int) -> int:
-        if not self._left[_FIELD]:
-            self._refuse(_FIELD)
-        self._left[_FIELD] -= 1
-        if wire_type == _VARINT:
-            return _read_varint(self._data, at)[1]
-        if wire_type == _FIXED64:
-            return at + 8
-        if wire_type == _FIXED32:
-            return at + 4
-        raise Invalid("the body has a protobuf group, which is not supported")
 
     def _refuse(self, counted: int) -> NoReturn:
         raise TooMany(*_COUNTED[counted], self._limits[counted])
@@ -243,21 +213,6 @@ class TooMany(Invalid):
         name = "values" if setting == "fields" else setting
         named = f" (SPANWISE_MAX_{name.upper()})" if name else ""
         super().__init__(f"the body has more than {limit:,} {what}{named}")
-
-
-class _MalformedError(Exception):
-    pass
-
-
-def _read_varint(data: bytes, at: int) -> tuple[int, int]:
-    value = 0
-    for shift in range(0, 7 * _MAX_VARINT_BYTES, 7):
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte <= 0x7F:  # noqa: PLR2004
-            return value, at
-    raise _MalformedError
 
 
 @cache
@@ -277,7 +232,7 @@ def _read_fields(message: Any, is_deep: bool, known: dict[str, _Fields]) -> _Fie
         if is_deep or inner or field.name in _OUTER:
             names = {**_OUTER, **_EVENTS}
             counted = names.get(field.name, _VALUE) if field.is_repeated else _FIELD
-            fields[field.number << 3 | _BYTES] = counted, inner
+            fields[field.number << 3 | BYTES] = counted, inner
     return fields
 
 

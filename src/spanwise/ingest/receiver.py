@@ -13,7 +13,6 @@ from google.protobuf.message import DecodeError
 from orjson import dumps as to_json
 
 from spanwise.ingest.commit.counters import IngestCounters
-from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.commit.pipeline import Pipeline
 from spanwise.ingest.commit.queue import CommitCallback
 from spanwise.ingest.counts import DEFAULT_LIMITS, Export, Limits, decode_export, encode_export
@@ -21,11 +20,12 @@ from spanwise.ingest.masking.masker import Masker
 from spanwise.ingest.masking.pool import MaskingPool
 from spanwise.ingest.otlp import prepare as otlp
 from spanwise.ingest.otlp.exports import read_export, refuse_other_kind
+from spanwise.ingest.otlp.from_rest import logs_to_otlp, spans_to_otlp
 from spanwise.ingest.otlp.prepare import Prepared
 from spanwise.ingest.otlp.prepare_metrics import prepare_metrics
-from spanwise.ingest.rest import signals
-from spanwise.ingest.rest import to_otlp as rest
-from spanwise.ingest.rest.bodies import (
+from spanwise.ingest.records.record import Kind
+from spanwise.ingest.records.rows import encode_signals
+from spanwise.ingest.rest_bodies import (
     NewLog,
     NewSignal,
     NewSpan,
@@ -124,7 +124,7 @@ class Receiver:
 
         def read(document: Any) -> tuple[Parsed[NewSpan], Export]:  # noqa: ANN401 -- any JSON
             parsed = parse_spans(document, self._limits.items)
-            request = rest.spans_to_otlp(parsed.items)
+            request = spans_to_otlp(parsed.items)
             return parsed, encode_export(Kind.TRACES, request, self._limits)
 
         parsed, export = await self.read_json(body, read)
@@ -141,7 +141,7 @@ class Receiver:
         """Store logs from a body of a size."""
 
         def convert() -> Export:
-            return encode_export(Kind.LOGS, rest.logs_to_otlp(logs), self._limits)
+            return encode_export(Kind.LOGS, logs_to_otlp(logs), self._limits)
 
         export = await _off_loop(size, convert, JSON_THREAD_BYTES)
         prepared = await self._prepare(sender, export)
@@ -153,10 +153,11 @@ class Receiver:
             new = await self._mask(
                 sender, masker, size, lambda: [masker.mask_signal(signal) for signal in new]
             )
-        prepared = signals.prepare_signals(sender.workspace, new)
-        await self._pipeline.submit(sender, [prepared.record])
-        self._counters.count_request(Kind.SIGNALS, len(prepared.signals), 0, [prepared.record])
-        return prepared.signals
+        signals = [signal.complete() for signal in new]
+        record = encode_signals(sender.workspace, signals)
+        await self._pipeline.submit(sender, [record])
+        self._counters.count_request(Kind.SIGNALS, len(signals), 0, [record])
+        return signals
 
     async def _prepare(self, sender: Sender, export: Export) -> Prepared:
         masker = self._find_masker(sender.workspace)

@@ -12,7 +12,7 @@ from functools import partial
 
 import structlog
 
-from spanwise.ingest.commit.versions import next_version
+from spanwise.ingest.records.versions import next_version
 from spanwise.jobs.periodic import Periodic
 from spanwise.model.api_model import new_id, utc_now
 from spanwise.model.telemetry.prices import (

@@ -147,3 +147,9 @@ def parse_moment(field: str, text: str) -> datetime:
     if not EARLIEST <= moment < LATEST:
         raise Invalid.field(field, "must lie between 1970-01-01 and 2199-12-31")
     return moment
+
+
+def to_unix_nano(at: datetime) -> int:
+    """Convert exactly: seconds as a float would lose microseconds."""
+    delta = at - EARLIEST
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000_000 + delta.microseconds * 1000

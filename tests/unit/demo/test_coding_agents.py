@@ -9,7 +9,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 
 from spanwise.demo.coding_agents import DEVELOPERS, coding_exports
 from spanwise.demo.timeline import Timeline
-from spanwise.ingest.commit.journal import Kind
+from spanwise.ingest.records.record import Kind
 from spanwise.model.telemetry.coding_agents import METRICS, Measure
 
 TIMELINE = Timeline.ending(datetime(2026, 6, 30, 12, tzinfo=UTC))

@@ -12,10 +12,10 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.counts import DEFAULT_LIMITS, check_json, decode_export
 from spanwise.ingest.otlp.exports import read_export
-from spanwise.ingest.otlp.frames import bytes_field
+from spanwise.ingest.protobuf_wire import bytes_field
+from spanwise.ingest.records.record import Kind
 from spanwise.model.errors import Invalid
 from support.otlp import make_span, make_traces, pairs
 

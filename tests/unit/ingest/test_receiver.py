@@ -7,8 +7,8 @@ import pytest
 from google.protobuf import json_format
 
 from spanwise.ingest.commit.counters import IngestCounters
-from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.receiver import Receiver
+from spanwise.ingest.records.record import Kind
 from spanwise.model.errors import Invalid
 from support.commit import SENDER, FakeStore, running
 from support.otlp import make_logs, make_metrics, make_span, make_traces

@@ -6,7 +6,7 @@ from typing import Any, Generic, Literal, TypeVar
 import orjson
 from starlette.responses import Response
 
-from spanwise.ingest.rest.bodies import MAX_PROBLEMS, Parsed
+from spanwise.ingest.rest_bodies import MAX_PROBLEMS, Parsed
 from spanwise.model.api_model import ApiModel
 from spanwise.model.errors import Code, FieldProblem
 from spanwise.model.page import Listing, PageRequest, Pagination

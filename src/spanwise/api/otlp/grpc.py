@@ -20,8 +20,8 @@ from spanwise.api.http.client_address import TrustedProxies
 from spanwise.api.http.rate_limits import RateLimits, Tier
 from spanwise.api.otlp.responses import crash_error, export_message, to_rpc_code
 from spanwise.api.services import Services
-from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.compression import MAX_BODY_BYTES
+from spanwise.ingest.records.record import Kind
 from spanwise.model.accounts import Principal
 from spanwise.model.errors import (
     Invalid,

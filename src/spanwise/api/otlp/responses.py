@@ -13,9 +13,9 @@ from starlette.responses import Response
 
 from spanwise.api.http.errors import SERVICE_UNAVAILABLE, STATUS
 from spanwise.api.requests.body_headers import parse_media_type
-from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.compression import TooLarge
 from spanwise.ingest.otlp.prepare import Prepared
+from spanwise.ingest.records.record import Kind
 from spanwise.model.errors import Code, RateLimited, SpanwiseError, Unavailable
 
 PROTOBUF = "application/x-protobuf"

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from spanwise.api.requests.fields import LongText, Name
-from spanwise.ingest.rest.bodies import JsonObject, Number
+from spanwise.ingest.rest_bodies import JsonObject, Number
 from spanwise.model.api_model import ApiModel
 from spanwise.model.experiments.definition import (
     DEFAULT_METRICS,

@@ -6,7 +6,7 @@ import orjson
 from pydantic import AfterValidator, Field, StrictBool, StringConstraints, field_validator
 
 from spanwise.api.requests.fields import Name
-from spanwise.ingest.rest.bodies import JsonObject
+from spanwise.ingest.rest_bodies import JsonObject
 from spanwise.model.api_model import ApiModel
 from spanwise.model.dashboards.views import Panel
 

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import structlog
 
 from spanwise.ingest.commit.backlog import Backlog
-from spanwise.ingest.commit.journal import Journal, Record
+from spanwise.ingest.commit.journal import Journal
 from spanwise.ingest.commit.queue import CommitQueue
 from spanwise.ingest.commit.store import PermanentError, Step, Store, UnclassifiedError
 from spanwise.ingest.commit.visibility import Visibility
+from spanwise.ingest.records.record import Record
 
 log = structlog.get_logger()
 

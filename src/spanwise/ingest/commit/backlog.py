@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
-from spanwise.ingest.commit.journal import Record
+from spanwise.ingest.records.record import Record
 from spanwise.model.errors import Unavailable
 
 # The journal writer pauses when the backlog is this large.

@@ -5,8 +5,8 @@ import time
 from collections import Counter, deque
 from collections.abc import Sequence
 
-from spanwise.ingest.commit.journal import Kind, Record
 from spanwise.ingest.commit.store import PermanentError, Step, Store
+from spanwise.ingest.records.record import Kind, Record
 
 RATE_SECONDS = 60
 

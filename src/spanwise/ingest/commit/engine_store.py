@@ -12,10 +12,10 @@ from opentelemetry.proto.logs.v1.logs_pb2 import ScopeLogs
 from opentelemetry.proto.metrics.v1.metrics_pb2 import ScopeMetrics
 from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans
 
-from spanwise.ingest.commit.journal import Kind, Record
 from spanwise.ingest.commit.store import PermanentError, UnclassifiedError
-from spanwise.ingest.deletions import read_deletion
-from spanwise.ingest.otlp.frames import rewrite_frames
+from spanwise.ingest.records.frames import rewrite_frames
+from spanwise.ingest.records.record import Kind, Record
+from spanwise.ingest.records.rows import decode_deletion
 from spanwise.model.agents import AgentActivity
 from spanwise.storage.telemetry.rows.batch_rows import BatchRows
 from spanwise.storage.telemetry.write.writer import (
@@ -78,7 +78,7 @@ class EngineStore:
         with _classified_errors():
             agents = self._writer.finish(
                 _rows_of(records),
-                deletions=[read_deletion(r) for r in records if r.kind is Kind.DELETIONS],
+                deletions=[decode_deletion(r) for r in records if r.kind is Kind.DELETIONS],
                 has_spans=any(record.kind in _SPAN_KINDS for record in records),
                 has_calls=any(record.kind is Kind.CALLS for record in records),
             )

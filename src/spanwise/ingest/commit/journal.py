@@ -12,12 +12,11 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from enum import IntEnum
 from pathlib import Path
-from typing import NamedTuple
 
 import structlog
 
+from spanwise.ingest.records.record import Kind, Record
 from spanwise.model.errors import StartError
 
 log = structlog.get_logger()
@@ -27,30 +26,6 @@ LOCK_FILE = "lock"
 
 _CRC = struct.Struct("<I")
 _HEADER = struct.Struct("<IBQ")
-
-
-class Kind(IntEnum):
-    """The type of a record's payload. The number is part of the file format."""
-
-    TRACES = 1
-    LOGS = 2
-    METRICS = 3
-    SIGNALS = 4
-    DELETIONS = 5
-    EXPOSURES = 6
-    # Like TRACES, but some spans are calls that a coding agent may report twice.
-    CALLS = 7
-
-
-class Record(NamedTuple):
-    """Rows of one request. The version is 0 until the journal writer assigns one."""
-
-    kind: Kind
-    payload: bytes | bytearray
-    version: int = 0
-    # Where its spans are stored, with hours since 1970. Not known for a record that was replayed.
-    workspace: str | None = None
-    hours: frozenset[int] = frozenset()
 
 
 @dataclass

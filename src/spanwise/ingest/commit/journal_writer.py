@@ -10,8 +10,8 @@ from spanwise.ingest.commit.backlog import Backlog
 from spanwise.ingest.commit.free_space import FreeSpace
 from spanwise.ingest.commit.journal import Journal
 from spanwise.ingest.commit.queue import CommitQueue, QueuedRequest
-from spanwise.ingest.commit.versions import next_version, with_version
 from spanwise.ingest.commit.visibility import Visibility
+from spanwise.ingest.records.versions import next_version, with_version
 from spanwise.model.errors import Unavailable
 
 log = structlog.get_logger()

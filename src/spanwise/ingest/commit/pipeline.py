@@ -17,12 +17,13 @@ import structlog
 from spanwise.ingest.commit.applier import Applier
 from spanwise.ingest.commit.backlog import Backlog
 from spanwise.ingest.commit.free_space import FreeSpace
-from spanwise.ingest.commit.journal import Journal, Record
+from spanwise.ingest.commit.journal import Journal
 from spanwise.ingest.commit.journal_writer import JournalWriter
 from spanwise.ingest.commit.queue import CommitCallback, CommitQueue
 from spanwise.ingest.commit.store import Store
-from spanwise.ingest.commit.versions import start_after
 from spanwise.ingest.commit.visibility import WAIT_SECONDS, Visibility
+from spanwise.ingest.records.record import Record
+from spanwise.ingest.records.versions import start_after
 from spanwise.model.accounts import Sender
 from spanwise.model.errors import Unavailable
 from spanwise.model.freshness import LATEST, Freshness

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from spanwise.ingest.commit.backlog import Backlog
-from spanwise.ingest.commit.journal import Record
+from spanwise.ingest.records.record import Record
 from spanwise.model.accounts import Sender
 from spanwise.model.errors import Unavailable
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from spanwise.ingest.commit.journal import Record
+from spanwise.ingest.records.record import Record
 
 Step = Callable[[Sequence[Record]], None]
 

@@ -3,10 +3,10 @@
 from hashlib import blake2b
 from typing import Any
 
-from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.masking.messages import MessageMasker
 from spanwise.ingest.masking.text import TextMasker
-from spanwise.ingest.rest.bodies import NewSignal
+from spanwise.ingest.records.record import Kind
+from spanwise.ingest.rest_bodies import NewSignal
 from spanwise.model.masking import MaskingMode, MaskingRules
 
 _LOOP_BYTES = 65_536

@@ -15,7 +15,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.ingest.masking import content
 from spanwise.ingest.masking.masker import Masker
-from spanwise.ingest.rest.to_otlp import to_any_value
+from spanwise.ingest.otlp.from_rest import to_any_value
 from spanwise.model.errors import Invalid
 from spanwise.model.telemetry.conventions import FIELDS, USER_EMAIL
 from spanwise.storage.telemetry.extraction.span_extraction import PREVIEW_CHARACTERS

@@ -17,7 +17,7 @@ from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorP
 from google.protobuf.message import Message
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 
-from spanwise.ingest.rest.bodies import MAX_DEPTH
+from spanwise.ingest.rest_bodies import MAX_DEPTH
 from spanwise.model.errors import Invalid
 from spanwise.storage.telemetry.rows.decoding import JSON_MARKER
 

@@ -28,7 +28,7 @@ from spanwise.ingest.otlp.limits import (
     SPAN_ID_BYTES,
     TRACE_ID_BYTES,
 )
-from spanwise.ingest.rest.bodies import (
+from spanwise.ingest.rest_bodies import (
     MAX_LABEL_CHARACTERS,
     MAX_SIGNAL_ID_CHARACTERS,
     MAX_SIGNAL_NAME_CHARACTERS,

@@ -2,11 +2,11 @@
 
 from google.protobuf.message import DecodeError
 
-from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.counts import REQUESTS, Export, Limits, TooMany, decode_export, encode_export
 from spanwise.ingest.otlp.deep_values import flatten_deep_values
 from spanwise.ingest.otlp.json_format import decode_json
 from spanwise.ingest.otlp.limits import TRACE_ID_BYTES
+from spanwise.ingest.records.record import Kind
 from spanwise.model.errors import Invalid
 
 _JSON_FIELDS = {

@@ -11,11 +11,11 @@ import orjson
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
-from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.counts import REQUESTS, Limits, check_json, check_json_export
 from spanwise.ingest.otlp.deep_values import flatten_deep_json
 from spanwise.ingest.otlp.limits import SPAN_ID_BYTES, TRACE_ID_BYTES
-from spanwise.ingest.rest.bodies import MAX_DEPTH
+from spanwise.ingest.records.record import Kind
+from spanwise.ingest.rest_bodies import MAX_DEPTH
 from spanwise.model.errors import Invalid
 
 M = TypeVar("M", bound=Message)

@@ -1,7 +1,6 @@
 """Limits of OTLP exports: sizes of ids, and the accepted range of times."""
 
-from spanwise.ingest.rest.bodies import to_unix_nano
-from spanwise.model.times import EARLIEST_STORED, LATEST_STORED, MAX_AHEAD
+from spanwise.model.times import EARLIEST_STORED, LATEST_STORED, MAX_AHEAD, to_unix_nano
 
 TRACE_ID_BYTES = 16
 SPAN_ID_BYTES = 8

@@ -21,13 +21,11 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ScopeLogs
 
-from spanwise.ingest.commit.journal import Kind, Record
 from spanwise.ingest.otlp import coding_agents, evaluations
 from spanwise.ingest.otlp.embedded_values import (
     extract_embedded_values,
     may_have_embedded_values,
 )
-from spanwise.ingest.otlp.frames import Part, Scope, frame, make_head, split_scopes
 from spanwise.ingest.otlp.instrumentation_fixes import Correction, find_corrections
 from spanwise.ingest.otlp.limits import (
     EARLIEST_NANO,
@@ -39,8 +37,10 @@ from spanwise.ingest.otlp.limits import (
 from spanwise.ingest.otlp.message_order import number_messages
 from spanwise.ingest.otlp.span_events import add_event_attributes
 from spanwise.ingest.otlp.truncation import MAX_VALUE_BYTES, truncate_record, truncate_span
-from spanwise.ingest.rest import signals
-from spanwise.ingest.rest.bodies import NewSignal
+from spanwise.ingest.records.frames import Part, Scope, frame, make_head, split_scopes
+from spanwise.ingest.records.record import Kind, Record
+from spanwise.ingest.records.rows import encode_signals
+from spanwise.ingest.rest_bodies import NewSignal
 from spanwise.model.errors import Invalid
 from spanwise.model.times import EARLIEST
 
@@ -118,7 +118,7 @@ def prepare_traces(
 def _with_signals(prepared: Prepared, workspace: str, found: Sequence[NewSignal]) -> Prepared:
     if not found:
         return prepared
-    record = signals.prepare_signals(workspace, found).record
+    record = encode_signals(workspace, [signal.complete() for signal in found])
     return replace(prepared, records=(*prepared.records, record))
 
 

@@ -12,8 +12,6 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.metrics.v1.metrics_pb2 import DataPointFlags, Metric
 
-from spanwise.ingest.commit.journal import Kind, Record
-from spanwise.ingest.otlp.frames import Part, frame, make_head
 from spanwise.ingest.otlp.limits import EARLIEST_NANO, MAX_AHEAD_NANO
 from spanwise.ingest.otlp.prepare import (
     Prepared,
@@ -24,6 +22,8 @@ from spanwise.ingest.otlp.prepare import (
     to_prepared,
 )
 from spanwise.ingest.otlp.truncation import MAX_VALUE_BYTES, truncate_metric
+from spanwise.ingest.records.frames import Part, frame, make_head
+from spanwise.ingest.records.record import Kind, Record
 from spanwise.model.errors import Invalid
 from spanwise.model.telemetry.metrics import MAX_METRIC_NAME
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from spanwise.analysis.assignment import choose_variant, is_in_traffic
-from spanwise.ingest.commit.journal import Record
 from spanwise.ingest.commit.pipeline import Pipeline
-from spanwise.ingest.exposures import prepare_exposures
+from spanwise.ingest.records.record import Record
+from spanwise.ingest.records.rows import encode_exposures
 from spanwise.model.accounts import Sender
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Invalid, NotFound
@@ -156,7 +156,7 @@ class Assignments:
             )
         if not new:
             return assignments, None
-        record = prepare_exposures(workspace, experiment.id, now, new.items())
+        record = encode_exposures(workspace, experiment.id, now, new.items())
         return assignments, Exposure(experiment.id, list(new), now, record)
 
     async def _assign_paused(

@@ -1,7 +1,7 @@
 """Logs: record and list."""
 
 from spanwise.ingest.receiver import Receiver
-from spanwise.ingest.rest.bodies import NewLog, Parsed
+from spanwise.ingest.rest_bodies import NewLog, Parsed
 from spanwise.model.accounts import Sender
 from spanwise.model.errors import NotFound
 from spanwise.model.page import Listing, PageRequest

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
-from spanwise.ingest.commit.versions import next_version
+from spanwise.ingest.records.versions import next_version
 from spanwise.model.accounts import Principal
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import FieldProblem, Invalid, NotFound

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from spanwise.ingest.receiver import Receiver
-from spanwise.ingest.rest.bodies import NewSignal, parse_signal, parse_signals
+from spanwise.ingest.rest_bodies import NewSignal, parse_signal, parse_signals
 from spanwise.model.accounts import Sender
 from spanwise.model.api_model import utc_now
 from spanwise.model.errors import NotFound

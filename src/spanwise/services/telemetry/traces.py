@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 from spanwise.ingest.commit.pipeline import Pipeline
-from spanwise.ingest.deletions import prepare_deletion
+from spanwise.ingest.records.rows import encode_deletion
 from spanwise.model.accounts import Sender
 from spanwise.model.analytics import Question
 from spanwise.model.errors import NotFound
@@ -184,7 +184,7 @@ class Traces:
             await self._pipeline.wait_until_visible(Freshness(workspace))
             if not await stored.is_known_trace(self._engine, workspace, trace_id):
                 raise NotFound("trace not found")
-        await self._pipeline.submit(sender, [prepare_deletion(workspace, trace_id)])
+        await self._pipeline.submit(sender, [encode_deletion(workspace, trace_id)])
 
 
 def bind_to_experiment(trace: Trace, spans: list[SpanFields]) -> Trace:

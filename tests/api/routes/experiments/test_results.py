@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from spanwise.ingest.exposures import prepare_exposures
-from spanwise.ingest.rest.bodies import NewSignal
+from spanwise.ingest.records.rows import encode_exposures
+from spanwise.ingest.rest_bodies import NewSignal
 from spanwise.model.api_model import utc_now
 from support.experiments import create, start
 from support.outcomes import make_trace, send_signals, send_traces
@@ -223,7 +223,7 @@ async def cases(shared_service: Service, ann: Person) -> dict[str, Case]:
     twice = cases["exposed twice"]
     unit = next(iter(twice.units))
     exposed = [
-        prepare_exposures(sender.workspace, twice.id, utc_now(), [(unit, variant)])
+        encode_exposures(sender.workspace, twice.id, utc_now(), [(unit, variant)])
         for variant in (0, 1)
     ]
     own = cases["of ann"].id

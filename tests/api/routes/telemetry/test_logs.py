@@ -205,7 +205,7 @@ async def test_date_ranges_include_both_ends(data: Data) -> None:
 async def test_logs_that_cannot_be_stored_are_reported_and_the_others_stored(
     person: Person,
 ) -> None:
-    """`unit/ingest/rest/test_bodies.py` tests which logs those are."""
+    """`unit/ingest/test_rest_bodies.py` tests which logs those are."""
     good = _log()
     refused: list[tuple[Any, str]] = [
         (_log(level="loud"), "level"),

@@ -10,8 +10,8 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
 )
 
-from spanwise.ingest.commit.versions import next_version, with_version
 from spanwise.ingest.otlp.prepare_metrics import prepare_metrics
+from spanwise.ingest.records.versions import next_version, with_version
 from spanwise.model.telemetry.metrics import Aggregation, MetricQuery, MetricQueryResult
 from spanwise.model.times import BoundedRange, Granularity
 from spanwise.services.telemetry.metrics import Metrics

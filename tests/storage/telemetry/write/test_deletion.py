@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from spanwise.ingest.commit.versions import next_version
+from spanwise.ingest.records.versions import next_version
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.rows.batch_rows import BatchRows
 from spanwise.storage.telemetry.rows.locations import find_location

@@ -8,8 +8,8 @@ from typing import Any
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
 from spanwise.ingest.commit.engine_store import EngineStore
-from spanwise.ingest.commit.journal import Record
 from spanwise.ingest.otlp import prepare as otlp
+from spanwise.ingest.records.record import Record
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.query import query_rows
 from spanwise.storage.telemetry.write.writer import TelemetryWriter

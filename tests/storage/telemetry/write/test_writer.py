@@ -12,7 +12,7 @@ import pytest
 from clickhouse_connect.driver.client import Client
 
 from spanwise.analysis.prices import find_list_prices
-from spanwise.ingest.commit.versions import next_version
+from spanwise.ingest.records.versions import next_version
 from spanwise.model.analytics import Question
 from spanwise.model.errors import Unavailable
 from spanwise.model.page import Listing, PageRequest

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from spanwise.ingest.commit.journal import Journal, JournalInUseError, Kind, Record, hold_journal
+from spanwise.ingest.commit.journal import Journal, JournalInUseError, hold_journal
+from spanwise.ingest.records.record import Kind, Record
 from support.journal import find_segments, read_unapplied, write_unapplied
 
 

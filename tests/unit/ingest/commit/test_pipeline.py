@@ -10,7 +10,7 @@ from spanwise.ingest.commit import journal_writer
 from spanwise.ingest.commit import pipeline as pipeline_module
 from spanwise.ingest.commit.journal import Journal
 from spanwise.ingest.commit.pipeline import Pipeline
-from spanwise.ingest.commit.versions import VersionClock
+from spanwise.ingest.records.versions import VersionClock
 from spanwise.model.errors import Unavailable
 from support.commit import SENDER, FakeStore, make_records, running, until_stalled
 from support.journal import find_segments, write_unapplied

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from spanwise.ingest.commit.backlog import Backlog
-from spanwise.ingest.commit.journal import Journal, Kind, Record
+from spanwise.ingest.commit.journal import Journal
 from spanwise.ingest.commit.visibility import Visibility
+from spanwise.ingest.records.record import Kind, Record
 from spanwise.model.accounts import Sender
 from spanwise.model.freshness import Freshness
 from support.commit import SENDER, FakeStore, make_records, running

@@ -2,7 +2,7 @@
 
 from spanwise.ingest.masking.masker import Masker
 from spanwise.ingest.masking.workspaces import WorkspaceMasking
-from spanwise.ingest.rest.bodies import NewSignal
+from spanwise.ingest.rest_bodies import NewSignal
 from spanwise.model.masking import Detector, MaskingMode, MaskingRules
 
 RULES = MaskingRules(mode=MaskingMode.MASK, detectors=[Detector.EMAIL])

@@ -7,9 +7,9 @@ from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.masking.masker import Masker
 from spanwise.ingest.otlp.coding_agents import CALLS, derive_spans
+from spanwise.ingest.records.record import Kind
 from spanwise.model.masking import Detector, MaskingMode, MaskingRules
 from spanwise.model.telemetry.conventions import FIELDS, USER_EMAIL
 from spanwise.storage.telemetry.rows.decoding import to_plain_value

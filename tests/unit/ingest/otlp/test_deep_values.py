@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.counts import DEFAULT_LIMITS
 from spanwise.ingest.otlp.deep_values import flatten_deep_values
 from spanwise.ingest.otlp.json_format import decode_json
+from spanwise.ingest.records.record import Kind
 from spanwise.model.errors import Invalid
 from spanwise.storage.telemetry.rows.decoding import to_plain_value
 from support.deep_values import encoded, in_json, json_traces, plain, traces_with

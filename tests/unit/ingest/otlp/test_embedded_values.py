@@ -5,7 +5,7 @@ import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.ingest.otlp.embedded_values import extract_embedded_values, may_have_embedded_values
-from spanwise.ingest.otlp.frames import Scope
+from spanwise.ingest.records.frames import Scope
 
 
 def span_with(attributes: dict[str, str]) -> Span:

@@ -4,9 +4,9 @@ import orjson
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.counts import DEFAULT_LIMITS
 from spanwise.ingest.otlp.json_format import decode_json
+from spanwise.ingest.records.record import Kind
 from spanwise.model.errors import Invalid
 
 

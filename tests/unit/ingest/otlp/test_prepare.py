@@ -9,8 +9,8 @@ from google.protobuf.proto import parse_length_prefixed
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ScopeLogs
 from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
 
-from spanwise.ingest.commit.journal import Kind
 from spanwise.ingest.otlp.prepare import Prepared, prepare_logs, prepare_traces
+from spanwise.ingest.records.record import Kind
 from spanwise.model.errors import Invalid
 from support.otlp import SECOND, make_logs, make_span, make_traces, pairs
 

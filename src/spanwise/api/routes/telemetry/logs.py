@@ -12,7 +12,7 @@ from spanwise.api.openapi.document import describe_body
 from spanwise.api.requests.parameters import AgentId, Filters, Paged, Period, Text, TraceId
 from spanwise.api.requests.raw_bodies import json_body
 from spanwise.api.services import Use
-from spanwise.ingest.rest.bodies import NewLog
+from spanwise.ingest.rest_bodies import NewLog
 from spanwise.model.api_model import ApiModel
 from spanwise.model.telemetry.filters import (
     OF_LOGS,

@@ -20,7 +20,7 @@ from spanwise.api.openapi.document import describe_body
 from spanwise.api.requests.parameters import Filtered, Filters, Paged, Period, SpanId, TraceId
 from spanwise.api.requests.raw_bodies import json_body
 from spanwise.api.services import Use
-from spanwise.ingest.rest.bodies import NewSpan
+from spanwise.ingest.rest_bodies import NewSpan
 from spanwise.model.api_model import ApiModel
 from spanwise.model.telemetry.filters import (
     Order,

@@ -16,7 +16,7 @@ from spanwise import __version__
 from spanwise.api.auth import may_ingest
 from spanwise.api.requests.raw_bodies import json_body
 from spanwise.api.services import get_services
-from spanwise.ingest.rest.bodies import MAX_SIGNALS, NewSignal, parse_signal
+from spanwise.ingest.rest_bodies import MAX_SIGNALS, NewSignal, parse_signal
 from spanwise.model.errors import Invalid
 
 Handler = Callable[[Request], Awaitable[Response]]

@@ -15,7 +15,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.ingest.compression import MAX_BODY_BYTES
-from spanwise.ingest.otlp.frames import bytes_field
+from spanwise.ingest.protobuf_wire import bytes_field
 from support.otlp import (
     JSON,
     PROTOBUF,

@@ -15,7 +15,7 @@ import orjson
 import pytest
 
 from spanwise.api.otlp.grpc import start_grpc, stop_grpc
-from spanwise.ingest.otlp.frames import bytes_field
+from spanwise.ingest.protobuf_wire import bytes_field
 from support.deep_values import encoded, in_json, json_traces, plain, traces_with
 from support.otlp import JSON, Exporter
 from support.servers import free_port

@@ -20,7 +20,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from spanwise.api.otlp.responses import PATHS
-from spanwise.ingest.commit.journal import Kind
+from spanwise.ingest.records.record import Kind
 from support.otlp import (
     JSON,
     PROTOBUF,

@@ -1,6 +1,6 @@
 """Recording signals: single, in batches, resent, and refused.
 
-`unit/ingest/rest/test_bodies.py` tests which signals are refused.
+`unit/ingest/test_rest_bodies.py` tests which signals are refused.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """Rows of a batch that cannot be stored are reported, and the others are stored.
 
-`unit/ingest/rest/test_bodies.py` tests which rows those are.
+`unit/ingest/test_rest_bodies.py` tests which rows those are.
 """
 
 from typing import Any

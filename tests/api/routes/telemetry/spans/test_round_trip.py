@@ -6,7 +6,7 @@ from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from spanwise.ingest.otlp.frames import bytes_field, varint
+from spanwise.ingest.protobuf_wire import bytes_field, varint
 from support.service import Person, Service
 from support.spans import send
 

@@ -13,14 +13,14 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans, Span
 
-from spanwise.ingest.otlp.frames import (
+from spanwise.ingest.protobuf_wire import varint
+from spanwise.ingest.records.frames import (
     Scope,
     frame,
     make_head,
     rewrite_frames,
     set_version,
     split_scopes,
-    varint,
 )
 from spanwise.model.errors import Invalid
 from support.otlp import make_span, pairs

@@ -8,9 +8,9 @@ them, and a replayed record keeps its version.
 import time
 from threading import Lock
 
-from spanwise.ingest.commit.journal import Kind, Record
-from spanwise.ingest.otlp.frames import set_version
-from spanwise.ingest.rest.signals import set_row_versions
+from spanwise.ingest.records.frames import set_version
+from spanwise.ingest.records.record import Kind, Record
+from spanwise.ingest.records.rows import set_row_versions
 from spanwise.storage.telemetry.write.aggregates import VERSION_STEP
 
 

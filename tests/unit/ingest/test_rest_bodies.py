@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from spanwise.ingest.rest.bodies import (
+from spanwise.ingest.rest_bodies import (
     load_json,
     parse_logs,
     parse_signal,

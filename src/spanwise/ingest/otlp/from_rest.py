@@ -14,9 +14,10 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 from opentelemetry.proto.trace.v1.trace_pb2 import Status as OtlpStatus
 
 from spanwise.ingest.otlp.deep_values import STRUCTURE_DEPTH, to_deep_text
-from spanwise.ingest.rest.bodies import NewLog, NewSpan, depth_exceeds, to_unix_nano
+from spanwise.ingest.rest_bodies import NewLog, NewSpan, depth_exceeds
 from spanwise.model.api_model import utc_now
 from spanwise.model.telemetry.spans import SpanStatus
+from spanwise.model.times import to_unix_nano
 
 # Field of a REST span -> its attribute: the first source of that field in the convention table.
 _ATTRIBUTES = {

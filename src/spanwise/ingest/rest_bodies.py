@@ -8,7 +8,7 @@ rejected, and the others are stored.
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Generic, TypeVar
 
 import orjson
@@ -26,10 +26,10 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from spanwise.ingest.counts import check_json
-from spanwise.model.api_model import ApiModel, UtcTime, utc_now
+from spanwise.model.api_model import ApiModel, UtcTime, new_id, utc_now
 from spanwise.model.errors import FieldProblem, Invalid
 from spanwise.model.telemetry.logs import LogLevel
-from spanwise.model.telemetry.signals import MAX_SIGNAL
+from spanwise.model.telemetry.signals import MAX_SIGNAL, Signal
 from spanwise.model.telemetry.spans import ErrorType, SpanKind, SpanStatus
 from spanwise.model.times import EARLIEST, EARLIEST_STORED, LATEST, LATEST_STORED, MAX_AHEAD
 
@@ -216,6 +216,14 @@ class NewSignal(ApiModel):
     metadata: JsonObject = Field(default_factory=dict)
     timestamp: Time | None = None
 
+    def complete(self) -> Signal:
+        """Return the signal with an id and a time, if it has none."""
+        now = utc_now()
+        values = self.model_dump()
+        values["id"] = self.id or new_id("sig")
+        values["timestamp"] = self.timestamp or now
+        return Signal(**values, created_at=now)
+
 
 _SPANS = TypeAdapter(list[NewSpan])
 _LOGS = TypeAdapter(list[NewLog])
@@ -348,9 +356,3 @@ def _refuse(rejections: Sequence[Rejection], plural: str | None) -> Invalid:
                 field = place if field == "item" else f"{place}.{field}"
             details.append(FieldProblem(field=field, message=problem.message))
     return Invalid(f"{details[0].field}: {details[0].message}", details[:MAX_PROBLEMS])
-
-
-def to_unix_nano(moment: datetime) -> int:
-    """Convert exactly: seconds as a float would lose microseconds."""
-    delta = moment - datetime(1970, 1, 1, tzinfo=UTC)
-    return (delta.days * 86_400 + delta.seconds) * 1_000_000_000 + delta.microseconds * 1000

@@ -3,7 +3,7 @@
 Protobuf messages can be concatenated: a ScopeSpans followed by more fields is again one message. A
 frame is the original bytes of a scope, with changed spans replaced, followed by a head with the
 workspace and the resource. The sender must not be able to set the head's field, see
-`prepare.raw_scopes`. A frame ends with its version, which the journal writer fills in.
+`otlp.prepare.raw_scopes`. A frame ends with its version, which the journal writer fills in.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,12 +15,11 @@ from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
-from spanwise.model.errors import Invalid
+from spanwise.ingest.protobuf_wire import BYTES, bytes_field, read_fields, read_varint, varint
 from spanwise.storage.telemetry.rows.decoding import to_plain_value
 
 _HEAD = 100
 _WORKSPACE, _VERSION, _SERVICE, _ENVIRONMENT, _RESOURCE = 1, 2, 3, 4, 5
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 # Field numbers: resources of an export, scopes of a resource, items of a scope.
 _RESOURCES, _SCOPES, ITEMS = 1, 2, 2
 
@@ -127,7 +126,7 @@ def set_version(frames: bytearray, version: int) -> None:
     encoded[-1] &= 0x7F
     at = 0
     while at < len(frames):
-        size, start = _read_varint(frames, at)
+        size, start = read_varint(frames, at)
         at = start + size
         frames[at - _VERSION_BYTES : at] = encoded
 
@@ -137,7 +136,7 @@ def rewrite_frames(frames: bytes, message: type[Message]) -> bytes:
     parts: list[Part] = []
     at = 0
     while at < len(frames):
-        size, start = _read_varint(frames, at)
+        size, start = read_varint(frames, at)
         at = start + size
         scope = message.FromString(bytes(frames[start:at]))
         unknown = UnknownFieldSet(scope)
@@ -148,58 +147,11 @@ def rewrite_frames(frames: bytes, message: type[Message]) -> bytes:
     return b"".join(parts)
 
 
-def _fields(data: bytes, wanted: int, at: int, end: int) -> Iterator[FieldRange]:
+def _fields(data: bytes, number: int, at: int, end: int) -> Iterator[FieldRange]:
     """Yield the ranges of a repeated field."""
-    tag_of_wanted = wanted << 3 | _BYTES
-    while at < end:
-        start = at
-        tag = data[at]
-        at += 1
-        if tag > 0x7F:  # noqa: PLR2004 -- more bytes follow
-            tag, at = _read_varint(data, at - 1)
-        wire_type = tag & 7
-        if wire_type == _BYTES:
-            size = data[at]
-            at += 1
-            if size > 0x7F:  # noqa: PLR2004
-                # Fast case: the sizes of most spans take two bytes.
-                if (second := data[at]) <= 0x7F:  # noqa: PLR2004
-                    size += (second - 1) << 7
-                    at += 1
-                else:
-                    size, at = _read_varint(data, at - 1)
-            if tag == tag_of_wanted:
-                yield start, at, at + size
-            at += size
-        elif wire_type == _VARINT:
-            _, at = _read_varint(data, at)
-        elif wire_type == _FIXED64:
-            at += 8
-        elif wire_type == _FIXED32:
-            at += 4
-        else:
-            raise Invalid("the body has a protobuf group, which is not supported")
-
-
-def _read_varint(data: bytes | bytearray, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte <= 0x7F:  # noqa: PLR2004
-            return value, at
-        shift += 7
-
-
-def bytes_field(number: int, data: bytes) -> bytes:
-    return varint(number << 3 | _BYTES) + varint(len(data)) + data
-
-
-def varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:  # noqa: PLR2004 -- seven bits per byte
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    repeated = number << 3 | BYTES
+    return (
+        (start, content, stop)
+        for tag, start, content, stop in read_fields(data, at, end)
+        if tag == repeated
+    )
