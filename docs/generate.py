@@ -9,8 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from spanwise.api.http.paths import NAMED_EXPORT_PATHS
 from spanwise.api.http.rate_limits import tier_of
-from spanwise.api.otlp.responses import NAMED_PATHS
 from spanwise.api.routes.telemetry.vendor_apis import ENDPOINTS
 from spanwise.api.services import Services
 from spanwise.ingest.otlp.coding_agents import CALLS
@@ -80,7 +80,7 @@ def _tier(path: str) -> str:
 
 def otlp_paths() -> str:
     rows = ["| path | takes |", "|---|---|"]
-    rows += [f"| `{path}` | {kind.name.lower()} |" for path, kind in NAMED_PATHS.items()]
+    rows += [f"| `{path}` | {kind.name.lower()} |" for path, kind in NAMED_EXPORT_PATHS.items()]
     return "\n".join(rows)
 
 

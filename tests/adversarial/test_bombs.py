@@ -7,7 +7,7 @@ import zlib
 import pytest
 import zstandard
 
-from spanwise.api.otlp.responses import PATHS
+from spanwise.api.http.paths import EXPORT_PATHS
 from spanwise.api.routes.telemetry.vendor_apis import ENDPOINTS
 from spanwise.ingest.compression import MAX_BODY_BYTES
 from support.service import Service
@@ -29,7 +29,7 @@ BOMBS_WITHOUT_CONTENT = {
 DEEP = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
 DOORS = [
     *(path for _, method, path, _ in ENDPOINTS if method == "POST"),
-    *PATHS,
+    *EXPORT_PATHS,
     *(f"/api{path}" for path in ("/spans", "/logs", "/signals", "/signals/batch")),
 ]
 SECONDS = 10

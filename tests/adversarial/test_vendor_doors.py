@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from spanwise.api.otlp.responses import PATHS
+from spanwise.api.http.paths import EXPORT_PATHS
 from spanwise.api.routes.telemetry.vendor_apis import ENDPOINTS
 from support.service import Person, Service
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.long
 OPEN = "/info"
 DOORS = [
     *((method, path) for _, method, path, _ in ENDPOINTS if path != OPEN),
-    *(("POST", path) for path in PATHS),
+    *(("POST", path) for path in EXPORT_PATHS),
     *(("POST", f"/api{path}") for path in ("/spans", "/logs", "/signals", "/signals/batch")),
 ]
 

@@ -11,8 +11,9 @@ import pytest
 from fastapi import APIRouter
 from sqlalchemy import event, update
 
-from spanwise.api.auth import AuthorizedRoute, Ingester, Reader, Writer
+from spanwise.api.auth import Ingester, Reader, Writer
 from spanwise.api.http.envelope import Done, Success, succeed
+from spanwise.api.routing import GuardedRoute
 from spanwise.model.keys import KeyGrant
 from spanwise.services import access
 from spanwise.services.access import CACHE_SECONDS
@@ -20,7 +21,7 @@ from spanwise.storage.catalog.accounts import keys as stored_keys
 from spanwise.storage.catalog.tables import api_keys, users
 from support.service import Service, assert_error, start_service
 
-router = APIRouter(prefix="/api/probe", route_class=AuthorizedRoute)
+router = APIRouter(prefix="/api/probe", route_class=GuardedRoute)
 
 
 @router.get("/read")

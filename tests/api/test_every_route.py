@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
+from spanwise.api.http.paths import EXPORT_PATHS
 from spanwise.api.http.rate_limits import Tier, tier_of
-from spanwise.api.otlp.responses import PATHS
 from spanwise.api.routes.telemetry.vendor_apis import ENDPOINTS
 from support.openapi import Operation, operations
 from support.service import CODES, OPERATOR, Person, Service, new_email, start_service
@@ -418,7 +418,7 @@ async def test_every_route_of_the_service_is_in_the_document(
         served |= _paths_under(route)
     hidden = {"/api/openapi.json", "/api/docs", "/api/docs/start.js", "/api/docs/assets"}
     # The paths that SDKs of other products use, and those with a slash at the end.
-    hidden |= {path for path in PATHS if not path.startswith(OTLP) or path.endswith("/")}
+    hidden |= {path for path in EXPORT_PATHS if not path.startswith(OTLP) or path.endswith("/")}
     hidden |= {path for _, _, path, _ in ENDPOINTS}
     undescribed = {path for path in served if path.startswith(PREFIX)} - hidden - described
     assert undescribed == set()

@@ -1,4 +1,4 @@
-"""The service on a port with the HTTP protocol of `spanwise serve`, including fast paths."""
+"""The service on a port with the HTTP protocol of `spanwise serve`, including the fast path."""
 
 import asyncio
 import threading
@@ -11,14 +11,9 @@ import httpx
 import pytest
 import uvicorn
 
-from spanwise.api.fast_path.fast_path import (
-    FastPath,
-    FastPathRequest,
-    FastPathResponse,
-    OnCommitted,
-)
+from spanwise.api.fast_path import ExportFastPath, FastPathRequest, FastPathResponse, OnCommitted
 from spanwise.cli.serve import listen, new_server
-from spanwise.wiring.http import create_fast_paths
+from spanwise.wiring.http import create_fast_path
 from support.polling import until
 from support.service import Service
 
@@ -32,10 +27,10 @@ class Listening:
     server: uvicorn.Server
     port: int
     http: httpx.AsyncClient
-    # For each request that matched a fast path: whether the fast path handled it.
+    # For each request that matched the fast path: whether the fast path handled it.
     handled: list[bool] = field(default_factory=list)
 
-    def record(self, fast_path: FastPath) -> None:
+    def record(self, fast_path: ExportFastPath) -> None:
         handle = fast_path.handle
 
         def handle_recorded(
@@ -52,16 +47,15 @@ class Listening:
 async def listening(
     service: Service, keep_alive_seconds: float = 5, request_seconds: float = 30
 ) -> AsyncIterator[Listening]:
-    fast_paths = create_fast_paths(service.app)
-    server = new_server(service.app, fast_paths, request_seconds)
+    fast_path = create_fast_path(service.app)
+    server = new_server(service.app, fast_path, request_seconds)
     server.config.timeout_keep_alive = keep_alive_seconds  # type: ignore[assignment]
     socket = listen("127.0.0.1", 0)
     port = socket.getsockname()[1]
     serving = asyncio.create_task(server.serve(sockets=[socket]))
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30) as http:
         here = Listening(service, server, port, http)
-        for fast_path in fast_paths:
-            here.record(fast_path)
+        here.record(fast_path)
         try:
             yield here
         finally:

@@ -1,40 +1,20 @@
-"""Authentication and authorization: a route's signature states who may call it.
+"""Authentication and authorization: a route's signature states who may call it."""
 
-Both are checked before the body is read.
-"""
-
-import asyncio
 import base64
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any
 
-import orjson
-from fastapi import Depends, Request, Response
-from fastapi.dependencies.models import Dependant
-from fastapi.routing import APIRoute
-from starlette.requests import ClientDisconnect
+from fastapi import Depends, Request
 
-from spanwise.api.freshness import wait_if_missing
-from spanwise.api.http import anonymous_limits
-from spanwise.api.http.anonymous_limits import REQUEST_SECONDS
-from spanwise.api.http.batch_parts import reject_in_batch
-from spanwise.api.requests.body_headers import parse_media_type
-from spanwise.api.requests.misnamed_parameters import reject_misnamed
-from spanwise.ingest.counts import check_json
 from spanwise.model.accounts import Principal
-from spanwise.model.errors import Forbidden, Invalid, NotFound, SpanwiseError, Unauthorized
+from spanwise.model.errors import Forbidden, NotFound, SpanwiseError, Unauthorized
 from spanwise.model.keys import Scope
 from spanwise.model.workspaces import WorkspaceRole
 from spanwise.services.access import KEY_PREFIX, Access
 
-MAX_BODY_BYTES = 1_048_576
-# Validating one takes some microseconds.
-MAX_JSON_VALUES = 20_000
 WORKSPACE_HEADER = "x-workspace-id"
 # A path with this parameter is about the workspace that it names.
 WORKSPACE_PARAMETER = "workspaceId"
-# Reads with this parameter reject misnamed ones.
-PERIOD_PARAMETER = "startDate"
 # Headers with an API key; exporters of other products send the last two.
 KEY_HEADERS = ("x-api-key", "api-key", "api_key")
 
@@ -179,97 +159,3 @@ async def client_address(request: Request) -> str | None:
 
 
 ClientAddress = Annotated[str | None, Depends(client_address)]
-
-
-class JsonRequest(Request):
-    """Reads a JSON body of bounded size strictly: no NaN, no lone surrogates."""
-
-    def __init__(self, request: Request, max_bytes: int) -> None:
-        super().__init__(request.scope, request.receive)
-        self._max_bytes = max_bytes
-
-    async def body(self) -> bytes:
-        if not hasattr(self, "_body"):
-            try:
-                async with asyncio.timeout(REQUEST_SECONDS):
-                    self._body = await self._read()
-            except TimeoutError:
-                raise Invalid(f"the body did not arrive within {REQUEST_SECONDS:g} s") from None
-            except ClientDisconnect:
-                raise Invalid("the connection was closed before the whole body arrived") from None
-        return self._body
-
-    async def _read(self) -> bytes:
-        chunks, size = [], 0
-        async for chunk in self.stream():
-            size += len(chunk)
-            if size > self._max_bytes:
-                raise Invalid(f"the body is larger than {self._max_bytes:,} bytes")
-            chunks.append(chunk)
-        body = b"".join(chunks)
-        check_json(body, MAX_JSON_VALUES)
-        return body
-
-    async def json(self) -> Any:  # noqa: ANN401 -- JSON is anything
-        return orjson.loads(await self.body())
-
-
-class AuthorizedRoute(APIRoute):
-    """Checks the caller, then the content type, before FastAPI reads the body."""
-
-    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:  # noqa: ANN401
-        super().__init__(path, endpoint, **options)
-        for requirement in self._requirements():
-            self.openapi_extra = {**(self.openapi_extra or {}), **requirement.openapi}
-
-    def _requirements(self) -> list[Requires]:
-        return [d.call for d in self.dependant.dependencies if isinstance(d.call, Requires)]
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
-        requirements = self._requirements()
-        is_read = bool(requirements) and all(
-            requirement.is_read(self.methods or set()) for requirement in requirements
-        )
-        takes_body = self.body_field is not None
-        known = _query_parameters(self.dependant)
-        has_period = "GET" in (self.methods or ()) and PERIOD_PARAMETER in known
-        max_bytes = MAX_BODY_BYTES if requirements else anonymous_limits.MAX_BODY_BYTES
-
-        async def handle_authorized(request: Request) -> Response:
-            for requirement in requirements:
-                await requirement(request)
-            if not is_read:
-                reject_in_batch(request, "only reads can be part of a batch")
-            _reject_nul(request)
-            if has_period:
-                reject_misnamed(request.query_params, known)
-            bounded = JsonRequest(request, max_bytes)
-            if takes_body:
-                _check_body_headers(request)
-                # Read here, because FastAPI would replace our error message.
-                await bounded.body()
-            return await wait_if_missing(request, lambda: handle(bounded))
-
-        return handle_authorized
-
-
-def _query_parameters(dependant: Dependant) -> set[str]:
-    return {parameter.alias for parameter in dependant.query_params}.union(
-        *map(_query_parameters, dependant.dependencies)
-    )
-
-
-def _reject_nul(request: Request) -> None:
-    # PostgreSQL cannot store a NUL in text.
-    if "\x00" in request.scope["path"] or b"%00" in request.scope["query_string"]:
-        raise Invalid("the URL contains a NUL character")
-
-
-def _check_body_headers(request: Request) -> None:
-    media_type = parse_media_type(request.headers.get("content-type", ""))
-    has_body = request.headers.get("content-length", "0") != "0" or (
-        "transfer-encoding" in request.headers
-    )
-    if has_body and media_type != "application/json":
-        raise Invalid.field("Content-Type", "must be application/json")

@@ -5,7 +5,7 @@ import gc
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 
@@ -14,17 +14,17 @@ import uvicorn
 import uvloop
 from fastapi import FastAPI
 
-from spanwise.api.fast_path.fast_path import FastPath
+from spanwise.api.fast_path import ExportFastPath
 from spanwise.api.http.anonymous_limits import REQUEST_SECONDS
-from spanwise.api.http.protocol.server_protocol import new_protocol_factory
 from spanwise.api.otlp.grpc import start_grpc, stop_grpc
+from spanwise.api.protocol.server_protocol import new_protocol_factory
 from spanwise.api.services import Services
 from spanwise.cli.flags import new_command, with_settings
 from spanwise.cli.log_setup import configure_logs
 from spanwise.model.api_model import Clock, utc_now
 from spanwise.model.errors import StartError
 from spanwise.settings import Settings
-from spanwise.wiring.http import create_app, create_fast_paths
+from spanwise.wiring.http import create_app, create_fast_path
 from spanwise.wiring.services import open_services
 
 log = structlog.get_logger()
@@ -68,7 +68,7 @@ async def run_service(
     sys.setswitchinterval(SWITCH_SECONDS)
     async with open_services(settings, clock) as services:
         app = create_app(services)
-        server = new_server(app, create_fast_paths(app))
+        server = new_server(app, create_fast_path(app))
         # uvicorn raises the signal again after shutdown. With the default handler that would end
         # the process before the stores are closed.
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -92,12 +92,12 @@ async def run_service(
 
 
 def new_server(
-    app: FastAPI, fast_paths: Sequence[FastPath] = (), request_seconds: float = REQUEST_SECONDS
+    app: FastAPI, fast_path: ExportFastPath | None = None, request_seconds: float = REQUEST_SECONDS
 ) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             app,
-            http=cast("Any", new_protocol_factory(fast_paths, request_seconds)),
+            http=cast("Any", new_protocol_factory(fast_path, request_seconds)),
             lifespan="off",
             log_config=None,
             access_log=False,

@@ -1,6 +1,6 @@
 """Limits the memory that all request bodies use together, from first byte to response.
 
-Small exports on the fast path (`api/fast_path/`) are limited per connection instead.
+Small exports on the fast path (`api/fast_path.py`) are limited per connection instead.
 """
 
 import asyncio

@@ -1,22 +1,19 @@
-"""Builds the HTTP application and its fast paths from open services."""
+"""Builds the HTTP application and its fast path from open services."""
 
 from fastapi import FastAPI
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
-from spanwise.api.fast_path.export import ExportFastPath
-from spanwise.api.fast_path.fast_path import FastPath
+from spanwise.api.fast_path import ExportFastPath
 from spanwise.api.http.client_address import ProxyHeaders
 from spanwise.api.http.cross_origin import CrossOrigin
 from spanwise.api.http.dashboard import install_dashboard
 from spanwise.api.http.errors import install_error_handlers
-from spanwise.api.http.middleware import CallerLimits, RequestContext
-from spanwise.api.http.prefix_router import API_PREFIX
+from spanwise.api.http.paths import API_PREFIX
 from spanwise.api.http.request_log import RequestLog
-from spanwise.api.metrics.alert_metrics import AlertCollector
-from spanwise.api.metrics.request_metrics import RequestMetrics
-from spanwise.api.metrics.service_metrics import ServiceCollector
+from spanwise.api.metrics import AlertCollector, ServiceCollector
+from spanwise.api.middleware import CallerLimits, RequestContext
 from spanwise.api.openapi.docs_page import install_docs
 from spanwise.api.openapi.document import install_openapi
 from spanwise.api.routes import agents, alert_rules, alerts, events, experiments, ofrep, system
@@ -101,7 +98,7 @@ def create_app(services: Services) -> FastAPI:
     registry.register(ServiceCollector(services))
     registry.register(AlertCollector(services.alert_jobs))
     install_metrics(app, registry)
-    app.state.request_log = RequestLog(RequestMetrics(registry))
+    app.state.request_log = RequestLog(registry)
     install_dashboard(app)
     install_error_handlers(app)
     # The last middleware added is the outermost.
@@ -113,10 +110,9 @@ def create_app(services: Services) -> FastAPI:
     return app
 
 
-def create_fast_paths(app: FastAPI) -> list[FastPath]:
-    """Build the fast paths, which respond as `app` would."""
-    services, request_log = app.state.services, app.state.request_log
-    return [ExportFastPath(services, request_log)]
+def create_fast_path(app: FastAPI) -> ExportFastPath:
+    """Build the fast path, which responds as `app` would."""
+    return ExportFastPath(app.state.services, app.state.request_log)
 
 
 def install_metrics(app: FastAPI, registry: CollectorRegistry) -> None:

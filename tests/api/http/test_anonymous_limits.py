@@ -255,7 +255,7 @@ async def waited(here: Listening) -> Waited:
         first="POST /v1/traces HTTP/1.1",
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spanwise.api.auth.REQUEST_SECONDS", 1)
+        patch.setattr("spanwise.api.routing.REQUEST_SECONDS", 1)
         async with asyncio.timeout(60):
             incomplete, many, single_bytes, unread_body, slow_body, idle = await asyncio.gather(
                 asyncio.gather(*(raw(port, sent) for sent, _ in INCOMPLETE.values())),

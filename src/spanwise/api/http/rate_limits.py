@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from spanwise.api.http.response_headers import RawHeader
-from spanwise.api.otlp.responses import PATHS
+from spanwise.api.http.headers import RawHeader
+from spanwise.api.http.paths import EXPORT_PATHS
 from spanwise.model.errors import RateLimited
 from spanwise.settings import Settings
 from spanwise.storage.counters import Count, Counters, Limit
@@ -26,7 +26,7 @@ _VENDOR_PATHS = ("/feedback", "/v2/traces/")
 
 def tier_of(path: str) -> Tier | None:
     """Return the tier of a path under the API, or None when it is not limited."""
-    if path in PATHS or path.startswith(_VENDOR_PATHS):
+    if path in EXPORT_PATHS or path.startswith(_VENDOR_PATHS):
         return Tier.INGESTION
     root, _, rest = path.lstrip("/").partition("/")
     if root != "api":

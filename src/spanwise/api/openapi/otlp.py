@@ -3,7 +3,8 @@
 from typing import Any
 
 from spanwise.api.auth import may_ingest
-from spanwise.api.otlp.responses import JSON, NAMED_PATHS, PROTOBUF
+from spanwise.api.http.paths import NAMED_EXPORT_PATHS
+from spanwise.api.otlp.responses import JSON, PROTOBUF
 
 _ERRORS = {
     400: "The message is invalid; do not retry.",
@@ -47,6 +48,6 @@ def _operation(kind: str) -> dict[str, Any]:
 # The other paths are aliases for exporters configured for another product.
 OTLP_PATHS = {
     path: {"post": _operation(kind.name.lower())}
-    for path, kind in NAMED_PATHS.items()
+    for path, kind in NAMED_EXPORT_PATHS.items()
     if path.startswith("/api/otlp/")
 }

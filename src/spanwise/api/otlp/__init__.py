@@ -1,4 +1,4 @@
-"""OTLP on the wire: the export paths, their responses, and the gRPC server.
+"""OTLP on the wire: responses, and the gRPC server.
 
 HTTP and gRPC send the same messages for the same outcome: an export response when the export is
 stored (with `partial_success` if rows were rejected), `google.rpc.Status` for every error.

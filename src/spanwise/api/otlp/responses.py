@@ -1,4 +1,4 @@
-"""OTLP export paths and responses: export messages, and google.rpc.Status for errors."""
+"""OTLP responses: export messages, and google.rpc.Status for errors."""
 
 from google.protobuf import json_format
 from google.protobuf.message import Message
@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from starlette.responses import Response
 
 from spanwise.api.http.errors import SERVICE_UNAVAILABLE, STATUS
-from spanwise.api.requests.body_headers import parse_media_type
+from spanwise.api.http.headers import parse_media_type
 from spanwise.ingest.compression import TooLarge
 from spanwise.ingest.otlp.prepare import Prepared
 from spanwise.ingest.records.record import Kind
@@ -21,26 +21,6 @@ from spanwise.model.errors import Code, RateLimited, SpanwiseError, Unavailable
 PROTOBUF = "application/x-protobuf"
 JSON = "application/json"
 _MEDIA_TYPES = {PROTOBUF: PROTOBUF, "application/protobuf": PROTOBUF, JSON: JSON}
-
-# Includes the paths of other products, so that an exporter can switch by changing only its host.
-# Some post traces to the endpoint as it was configured, without a path below it.
-_PATHS_BY_KIND = {
-    Kind.TRACES: (
-        "/api/otlp/v1/traces",
-        "/v1/traces",
-        "/api/public/otel/v1/traces",
-        "/otel/v1/traces",
-        "/v1/private/otel/v1/traces",
-        "/api/v1/private/otel/v1/traces",
-        "/api/otlp",
-        "/api/public/otel",
-    ),
-    Kind.LOGS: ("/api/otlp/v1/logs", "/v1/logs", "/api/public/otel/v1/logs"),
-    Kind.METRICS: ("/api/otlp/v1/metrics", "/v1/metrics", "/api/public/otel/v1/metrics"),
-}
-NAMED_PATHS = {path: kind for kind, paths in _PATHS_BY_KIND.items() for path in paths}
-# A trailing slash makes no difference.
-PATHS = {f"{path}{end}": kind for path, kind in NAMED_PATHS.items() for end in ("", "/")}
 
 _RPC_CODES = {
     Code.VALIDATION_ERROR: code_pb2.INVALID_ARGUMENT,

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from starlette.requests import ClientDisconnect, Request
 
-from spanwise.api.requests.body_headers import parse_encoding, parse_media_type
+from spanwise.api.http.headers import parse_encoding, parse_media_type
 from spanwise.api.services import get_services
 from spanwise.model.errors import Invalid
 

@@ -8,9 +8,9 @@ from pydantic import AfterValidator, Field, StringConstraints
 from spanwise.api.auth import ClientAddress, Reader, Writer
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.alert_settings import AlertSettingsChange, Receiver
 from spanwise.api.requests.parameters import Paged
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.agents import MAX_NAME, Agent
 from spanwise.model.alerts import Backtest

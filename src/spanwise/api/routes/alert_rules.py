@@ -7,9 +7,9 @@ from fastapi import Path
 from spanwise.api.auth import ClientAddress, Reader, Writer
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.alert_settings import AlertSettingsChange, Receiver
 from spanwise.api.requests.parameters import Paged
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.alerts import AlertSettings, Backtest, NewSilence, RuleEntry, Silence
 from spanwise.model.events import Delivery

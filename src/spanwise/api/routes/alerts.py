@@ -8,8 +8,8 @@ from pydantic import AfterValidator, Field, StringConstraints
 from spanwise.api.auth import Reader, Writer
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.alerts import (
     Alert,

@@ -7,8 +7,8 @@ from pydantic import Field
 
 from spanwise.api.auth import ClientAddress, Manager, Reader
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.api_model import ApiModel
 from spanwise.model.events import (

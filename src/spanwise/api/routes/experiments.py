@@ -7,7 +7,6 @@ from fastapi import Query
 from spanwise.api.auth import Assigner, ClientAddress, Ingester, Reader, Writer
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.experiments import (
     MAX_VARIANTS,
     MIN_VARIANTS,
@@ -18,6 +17,7 @@ from spanwise.api.requests.experiments import (
     UnitBatch,
 )
 from spanwise.api.requests.parameters import AgentId, Paged, Period, Text
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.experiments.definition import (
     Assignment,

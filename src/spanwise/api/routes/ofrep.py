@@ -11,8 +11,8 @@ from fastapi import Request, Response
 from pydantic import Field
 
 from spanwise.api.auth import Ingester
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.openapi.document import describe_body
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.api_model import ApiModel
 from spanwise.model.errors import NotFound

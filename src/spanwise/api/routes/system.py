@@ -5,7 +5,7 @@ from typing import Literal
 
 from spanwise import __version__
 from spanwise.api.http.envelope import Success, succeed
-from spanwise.api.http.prefix_router import PrefixRouter
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.api_model import ApiModel
 from spanwise.services.alerts.evaluation_health import EvaluationState

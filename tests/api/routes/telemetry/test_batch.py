@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from spanwise.api.http import batch_parts
+from spanwise.api.routes.telemetry import batch_parts
 from spanwise.services.telemetry.analytics import Analytics
 from support.service import Person, Service, assert_error
 from support.teams import make_team

@@ -11,8 +11,8 @@ from pydantic import StrictBool
 from spanwise import __version__
 from spanwise.api.auth import Admin, ClientAddress
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.accounts import AdminUser, AuditEntry, AuditFilter, Role
 from spanwise.model.api_model import ApiModel

@@ -6,9 +6,9 @@ from fastapi import Depends, Query, Response
 
 from spanwise.api.auth import ClientAddress
 from spanwise.api.http.envelope import Done, Success, succeed
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.http.session_cookie import DASHBOARD_ONLY
 from spanwise.api.requests.fields import Email, Name, NewPassword
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.accounts import SignInOptions, User
 from spanwise.model.api_model import ApiModel

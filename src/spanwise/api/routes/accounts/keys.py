@@ -6,9 +6,9 @@ from pydantic import Field
 
 from spanwise.api.auth import ClientAddress, Viewer, WorkspaceAdmin
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.fields import Moment, Name
 from spanwise.api.requests.parameters import Paged
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.api_model import ApiModel
 from spanwise.model.keys import ApiKey, ApiKeyWithSecret, Scope

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from spanwise.api.auth import ClientAddress
 from spanwise.api.http.envelope import Failure
-from spanwise.api.http.prefix_router import PrefixRouter
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.errors import NotFound
 from spanwise.services.single_sign_on.attempts import LIFETIME

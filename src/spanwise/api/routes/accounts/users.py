@@ -4,7 +4,6 @@ from fastapi import Request, Response
 
 from spanwise.api.auth import ClientAddress, SignedIn
 from spanwise.api.http.envelope import Success, succeed
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.http.session_cookie import is_from_dashboard
 from spanwise.api.requests.fields import Name, NewPassword
 from spanwise.api.routes.accounts.auth import (
@@ -14,6 +13,7 @@ from spanwise.api.routes.accounts.auth import (
     answer_with_cookie,
     answer_with_token,
 )
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.accounts import User
 from spanwise.model.api_model import ApiModel

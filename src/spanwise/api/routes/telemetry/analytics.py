@@ -10,10 +10,9 @@ from starlette.responses import StreamingResponse
 
 from spanwise.api.auth import ClientAddress, Reader
 from spanwise.api.freshness import Fresh
-from spanwise.api.http.batch_parts import reject_in_batch
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Filtered, Paged, Period, Text
+from spanwise.api.routing import PrefixRouter, reject_in_batch
 from spanwise.api.services import Use
 from spanwise.model.analytics import (
     DEFAULT_DAYS,

@@ -11,9 +11,10 @@ from starlette.responses import StreamingResponse
 from spanwise.api.auth import Requires
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.anonymous_limits import MAX_PARAMETERS
-from spanwise.api.http.batch_parts import Part, answer_all
 from spanwise.api.http.envelope import Failure, Success
-from spanwise.api.http.prefix_router import API_PREFIX, PrefixRouter
+from spanwise.api.http.paths import API_PREFIX
+from spanwise.api.routes.telemetry.batch_parts import Part, answer_all
+from spanwise.api.routing import PrefixRouter
 from spanwise.model.accounts import Principal
 from spanwise.model.api_model import ApiModel
 from spanwise.model.errors import Invalid

@@ -8,8 +8,8 @@ from fastapi import Depends, Query
 from spanwise.api.auth import Reader
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, succeed
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import DATE, Filtered
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.analytics import DEFAULT_DAYS, Question
 from spanwise.model.api_model import utc_now

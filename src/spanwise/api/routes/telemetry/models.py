@@ -9,8 +9,8 @@ from pydantic import AfterValidator, StringConstraints
 from spanwise.api.auth import ClientAddress, Reader, Writer
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged, Period
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.api_model import ApiModel, without_nul
 from spanwise.model.telemetry.prices import (

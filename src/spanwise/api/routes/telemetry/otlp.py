@@ -7,9 +7,10 @@ from starlette.routing import Match, Route
 from starlette.types import Scope
 
 from spanwise.api.auth import may_ingest
+from spanwise.api.http.headers import parse_encoding
+from spanwise.api.http.paths import EXPORT_PATHS
 from spanwise.api.otlp.responses import (
     JSON,
-    PATHS,
     PROTOBUF,
     crash_error,
     export_message,
@@ -17,7 +18,6 @@ from spanwise.api.otlp.responses import (
     otlp_response,
     parse_otlp_media_type,
 )
-from spanwise.api.requests.body_headers import parse_encoding
 from spanwise.api.services import get_services
 from spanwise.model.errors import Invalid, SpanwiseError
 
@@ -45,7 +45,7 @@ async def _export(request: Request) -> Response:
         raise Invalid.field("Content-Type", f"must be {PROTOBUF} or {JSON}")
     encoding = parse_encoding(request.headers)
     services = get_services(request)
-    kind = PATHS[request.scope["path"]]
+    kind = EXPORT_PATHS[request.scope["path"]]
     async with services.body_memory.read(request.stream(), encoding) as body:
         prepared = await services.receiver.receive_otlp(
             caller.sender, kind, body, is_json=media_type == JSON
@@ -63,4 +63,4 @@ class ExportRoute(Route):
         return match, {**child_scope, "route": self}
 
 
-routes = [ExportRoute(path, export, methods=["POST"]) for path in PATHS]
+routes = [ExportRoute(path, export, methods=["POST"]) for path in EXPORT_PATHS]

@@ -7,8 +7,8 @@ from fastapi import Depends, Path, Query
 from spanwise.api.auth import Reader
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import AgentId, Filters, Paged, Period, Text
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.telemetry.filters import (
     Order,

@@ -7,10 +7,10 @@ from fastapi import Depends, Path, Query, Request
 from spanwise.api.auth import Ingester, Reader
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.openapi.document import describe_body
 from spanwise.api.requests.parameters import AgentId, Filters, Paged, Period, Text, TraceId
 from spanwise.api.requests.raw_bodies import json_body
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.ingest.rest_bodies import NewSignal
 from spanwise.model.api_model import ApiModel

@@ -15,10 +15,10 @@ from spanwise.api.http.envelope import (
     succeed_page,
     success_response,
 )
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.openapi.document import describe_body
 from spanwise.api.requests.parameters import Filtered, Filters, Paged, Period, SpanId, TraceId
 from spanwise.api.requests.raw_bodies import json_body
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.ingest.rest_bodies import NewSpan
 from spanwise.model.api_model import ApiModel

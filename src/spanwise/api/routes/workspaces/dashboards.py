@@ -2,9 +2,9 @@
 
 from spanwise.api.auth import ClientAddress, Reader, Writer
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged
 from spanwise.api.requests.views import DashboardChange, NewDashboard
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.dashboards.views import Dashboard
 

@@ -6,7 +6,7 @@ from fastapi import Query
 
 from spanwise.api.auth import ClientAddress, SignedIn
 from spanwise.api.http.envelope import Success, succeed
-from spanwise.api.http.prefix_router import PrefixRouter
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.api_model import ApiModel
 from spanwise.model.workspaces import InvitationPreview, Workspace

@@ -6,8 +6,8 @@ from pydantic import StringConstraints
 
 from spanwise.api.auth import ClientAddress, WorkspaceAdmin
 from spanwise.api.http.envelope import Success, succeed
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.routes.workspaces.workspaces import WorkspaceId
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.api_model import ApiModel
 from spanwise.model.masking import MaskingRules

@@ -6,9 +6,9 @@ from fastapi import Path
 
 from spanwise.api.auth import ClientAddress, Viewer, WorkspaceAdmin
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.parameters import Paged
 from spanwise.api.routes.workspaces.workspaces import WorkspaceId
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.api_model import ApiModel
 from spanwise.model.workspaces import Member, WorkspaceRole

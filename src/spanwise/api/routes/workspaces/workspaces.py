@@ -15,9 +15,9 @@ from spanwise.api.auth import (
 )
 from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.http.prefix_router import PrefixRouter
 from spanwise.api.requests.fields import Name
 from spanwise.api.requests.parameters import Paged, Period
+from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
 from spanwise.model.accounts import AuditEntry, AuditFilter
 from spanwise.model.api_model import ApiModel

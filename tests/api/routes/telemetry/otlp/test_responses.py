@@ -19,7 +19,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from spanwise.api.otlp.responses import PATHS
+from spanwise.api.http.paths import EXPORT_PATHS
 from spanwise.ingest.records.record import Kind
 from support.otlp import (
     JSON,
@@ -76,12 +76,13 @@ async def find(person: Person, span: Span) -> dict[str, Any]:
 async def test_every_path_accepts_an_export_with_an_empty_response(
     exporter: Exporter, ada: Person
 ) -> None:
-    span, paths = make_span(), [*PATHS]
-    of_traces = [path for path, kind in PATHS.items() if kind is Kind.TRACES]
+    span, paths = make_span(), [*EXPORT_PATHS]
+    of_traces = [path for path, kind in EXPORT_PATHS.items() if kind is Kind.TRACES]
     parts = {path: make_span(span.trace_id, name=path) for path in of_traces}
     # Sent at once, they are stored in one batch.
     sent = {
-        path: make_traces([parts[path]]) if path in parts else MAKE[PATHS[path]]() for path in paths
+        path: make_traces([parts[path]]) if path in parts else MAKE[EXPORT_PATHS[path]]()
+        for path in paths
     }
     answers = await asyncio.gather(*(exporter.post(sent[path], path) for path in paths))
     for path, answer in zip(paths, answers, strict=True):
@@ -211,7 +212,10 @@ INVALID: list[dict[str, str]] = [
 
 
 async def test_an_invalid_key_is_401_before_the_body_is_read(service: Service) -> None:
-    for path, headers in [*((path, {}) for path in PATHS), *(("/v1/traces", h) for h in INVALID)]:
+    for path, headers in [
+        *((path, {}) for path in EXPORT_PATHS),
+        *(("/v1/traces", h) for h in INVALID),
+    ]:
         response = await service.http.post(
             path, content=b"\xff\xff", headers={"content-type": PROTOBUF, **headers}
         )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spanwise.api.http.response_headers import (
+from spanwise.api.http.headers import (
     complete_headers,
     encode_headers,
     encoded_security_headers,

@@ -1,6 +1,6 @@
 """Every part of uvicorn and httptools that this package uses although it is not public.
 
-`tests/unit/api/http/protocol/test_uvicorn_internals.py` checks each of them against the installed
+`tests/unit/api/protocol/test_uvicorn_internals.py` checks each of them against the installed
 versions.
 """
 

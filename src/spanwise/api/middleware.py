@@ -15,15 +15,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spanwise.api.auth import authenticate
 from spanwise.api.http.errors import crash_response, error_response
+from spanwise.api.http.headers import RawHeader, complete_headers, find_request_id
+from spanwise.api.http.paths import EXPORT_PATHS, is_api_path
 from spanwise.api.http.rate_limits import CountedRequest, RateLimits, tier_of
 from spanwise.api.http.request_log import RequestLog
-from spanwise.api.http.response_headers import (
-    RawHeader,
-    complete_headers,
-    find_request_id,
-    is_api_path,
-)
-from spanwise.api.otlp.responses import PATHS, otlp_error_response
+from spanwise.api.otlp.responses import otlp_error_response
 from spanwise.api.services import Services
 from spanwise.model.errors import SpanwiseError
 
@@ -145,6 +141,6 @@ class CallerLimits:
 
 
 def _rejection(error: SpanwiseError, scope: Scope) -> Response:
-    if scope["path"] in PATHS and scope["method"] == "POST":
+    if scope["path"] in EXPORT_PATHS and scope["method"] == "POST":
         return otlp_error_response(error, Headers(scope=scope).get("content-type", ""))
     return error_response(error)

@@ -1,17 +1,17 @@
 """The protocol that the server runs for each connection."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from spanwise.api.fast_path.fast_path import FastPath
+from spanwise.api.fast_path import ExportFastPath
 from spanwise.api.http.anonymous_limits import READ_BYTES, REQUEST_SECONDS
-from spanwise.api.http.protocol.fast_path_dispatch import FastPathDispatch
-from spanwise.api.http.protocol.request_limits import RequestLimits
+from spanwise.api.protocol.fast_path_dispatch import FastPathDispatch
+from spanwise.api.protocol.request_limits import RequestLimits
 
 
 class ServerProtocol(FastPathDispatch, RequestLimits):
-    """uvicorn's protocol with limits and fast paths; each base calls the next one."""
+    """uvicorn's protocol with limits and the fast path; each base calls the next one."""
 
 
 class BoundedReads(asyncio.BufferedProtocol):
@@ -39,10 +39,10 @@ class BoundedReads(asyncio.BufferedProtocol):
 
 
 def new_protocol_factory(
-    fast_paths: Sequence[FastPath] = (), request_seconds: float = REQUEST_SECONDS
+    fast_path: ExportFastPath | None = None, request_seconds: float = REQUEST_SECONDS
 ) -> Callable[..., BoundedReads]:
     """Return the function that uvicorn calls for each connection."""
-    attributes = {"fast_paths": fast_paths, "request_seconds": request_seconds}
+    attributes = {"fast_path": fast_path, "request_seconds": request_seconds}
     protocol = type("ConfiguredProtocol", (ServerProtocol,), attributes)
 
     def new_protocol(**options: Any) -> BoundedReads:  # noqa: ANN401 -- uvicorn's options

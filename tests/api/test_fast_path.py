@@ -12,8 +12,8 @@ import pytest
 from google.rpc import code_pb2
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
-from spanwise.api.fast_path.export import MAX_BODY_BYTES
-from spanwise.api.http.protocol import fast_path_dispatch
+from spanwise.api.fast_path import MAX_BODY_BYTES
+from spanwise.api.protocol import fast_path_dispatch
 from spanwise.services import access
 from support.listening import (
     Listening,

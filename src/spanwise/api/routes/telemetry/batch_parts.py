@@ -15,12 +15,11 @@ from starlette.types import ASGIApp, Message, Scope
 from spanwise.api.http.anonymous_limits import MAX_URL_BYTES
 from spanwise.api.http.errors import error_response
 from spanwise.api.http.rate_limits import Tier, tier_of
+from spanwise.api.routing import BATCH_FIELD
 from spanwise.model.errors import Invalid
 
 # What one batch may hold in memory; answers that do not fit are replaced by an error.
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
-# The field of every error that the request would not have had alone.
-FIELD = "batch"
 
 
 @dataclass(frozen=True)
@@ -39,12 +38,6 @@ class Answer:
 
     def encode(self) -> bytes:
         return b'{"status":%d,"body":%b}' % (self.status, self.body)
-
-
-def reject_in_batch(request: Request, problem: str) -> None:
-    """Raise Invalid if the request is part of a batch."""
-    if getattr(request.state, "is_in_batch", False):
-        raise Invalid.field(FIELD, problem)
 
 
 async def answer_all(request: Request, parts: Sequence[Part]) -> AsyncIterator[bytes]:
@@ -93,7 +86,7 @@ def _find_problem(part: Part) -> str | None:
 
 
 def _refuse(problem: str) -> Answer:
-    refusal = error_response(Invalid.field(FIELD, problem))
+    refusal = error_response(Invalid.field(BATCH_FIELD, problem))
     return Answer(refusal.status_code, bytes(refusal.body))
 
 

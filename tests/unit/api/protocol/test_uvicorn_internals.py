@@ -1,8 +1,8 @@
 """The parts of uvicorn and httptools that our protocol relies on are still there.
 
 When this fails after an upgrade: compare `uvicorn/protocols/http/httptools_impl.py` of the old and
-the new version, adapt `spanwise/api/http/protocol`, and only then raise the version in
-`pyproject.toml`. How they behave is tested in `tests/api/http` and `tests/api/fast_path`.
+the new version, adapt `spanwise/api/protocol`, and only then raise the version in
+`pyproject.toml`. How they behave is tested in `tests/api/http` and `tests/api/test_fast_path.py`.
 """
 
 import ast
@@ -14,7 +14,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from spanwise.api.http.protocol import uvicorn_internals as used
+from spanwise.api.protocol import uvicorn_internals as used
 
 
 def attributes_set_by(owner: type) -> set[str]:

@@ -1,7 +1,6 @@
-"""Tries the fast paths before uvicorn starts a task for the ASGI application."""
+"""Tries the fast path before uvicorn starts a task for the ASGI application."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import cast
@@ -10,8 +9,8 @@ from starlette.types import Scope
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from spanwise.api.fast_path.fast_path import FastPath, FastPathRequest, FastPathResponse
-from spanwise.api.http.response_headers import encode_headers
+from spanwise.api.fast_path import ExportFastPath, FastPathRequest, FastPathResponse
+from spanwise.api.http.headers import encode_headers
 from spanwise.model.errors import Unavailable
 
 # A request whose body takes longer to arrive goes to the normal path.
@@ -20,17 +19,17 @@ BODY_WAIT_SECONDS = 1.0
 
 @dataclass(slots=True)
 class _PendingRequest:
-    """A request for a fast path whose body has not arrived yet."""
+    """A request for the fast path whose body has not arrived yet."""
 
     cycle: RequestResponseCycle
     app: ASGI3Application
-    fast_path: FastPath
+    fast_path: ExportFastPath
     request: FastPathRequest
     timer: asyncio.TimerHandle
 
 
 class FastPathDispatch(HttpToolsProtocol):
-    fast_paths: Sequence[FastPath] = ()
+    fast_path: ExportFastPath | None = None
     _pending: _PendingRequest | None = None
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -43,17 +42,18 @@ class FastPathDispatch(HttpToolsProtocol):
         if self.pipeline or cycle.flow.write_paused or cycle.waiting_for_100_continue:
             super()._start_asgi_task(cycle, app)
             return
-        for fast_path in self.fast_paths:
-            if (request := fast_path.match(cast("Scope", cycle.scope))) is not None:
-                self._dispatch(cycle, app, fast_path, request)
-                return
-        super()._start_asgi_task(cycle, app)
+        fast_path = self.fast_path
+        request = fast_path.match(cast("Scope", cycle.scope)) if fast_path is not None else None
+        if fast_path is None or request is None:
+            super()._start_asgi_task(cycle, app)
+        else:
+            self._dispatch(cycle, app, fast_path, request)
 
     def _dispatch(
         self,
         cycle: RequestResponseCycle,
         app: ASGI3Application,
-        fast_path: FastPath,
+        fast_path: ExportFastPath,
         request: FastPathRequest,
     ) -> None:
         if cycle.more_body:

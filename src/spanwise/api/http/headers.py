@@ -1,14 +1,15 @@
-"""Headers of every response: request id, rate limit and security headers."""
+"""Headers that describe a request body, and those of every response."""
 
 import random
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from starlette.types import Scope
 
+from spanwise.api.http.paths import is_api_path
+
 RawHeader = tuple[bytes, bytes]
 
-_API_PREFIX = "/api/"
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9_-]{8,64}")
 # Request ids are not secret, and a system call for random bytes would release the GIL.
 _random = random.Random()  # noqa: S311
@@ -27,6 +28,16 @@ SECURITY_HEADERS: list[RawHeader] = [
 API_HEADERS: list[RawHeader] = [*SECURITY_HEADERS, (b"cache-control", b"no-store")]
 
 
+def parse_media_type(content_type: str) -> str:
+    """Return the media type in lower case, without parameters such as the charset."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def parse_encoding(headers: Mapping[str, str]) -> str:
+    """Return the content encoding in lower case; empty when the body is not compressed."""
+    return headers.get("content-encoding", "").strip().lower()
+
+
 def encode_headers(headers: Iterable[RawHeader]) -> bytes:
     """Encode headers as HTTP/1.1 header lines."""
     return b"".join(b"%b: %b\r\n" % header for header in headers)
@@ -34,10 +45,6 @@ def encode_headers(headers: Iterable[RawHeader]) -> bytes:
 
 _ENCODED_SECURITY_HEADERS = encode_headers(SECURITY_HEADERS)
 _ENCODED_API_HEADERS = encode_headers(API_HEADERS)
-
-
-def is_api_path(path: str) -> bool:
-    return path.startswith(_API_PREFIX)
 
 
 def encoded_security_headers(path: str) -> bytes:

@@ -1,12 +1,13 @@
-"""The interface of a fast path, and the checks and response headers that all of them share.
+"""The fast path: answers small protobuf exports inside the HTTP protocol, without middleware.
 
-A request takes the normal path instead when its key is not cached or used from a new address, it
-carries a user's token, it comes from a web page (`Origin`), its input is invalid, the journal
-rejects it, or its rate limit is exceeded or counted in Redis.
+Only what is in memory is used: the cached key and the rate limit; only the journal is waited for.
+The response is always 200, with the same headers and body as on the normal path. The fast path
+never rejects: an export takes the normal path, and is counted once, when its key is not cached or
+used from a new address, it carries a user's token, it comes from a web page (`Origin`), its input
+is invalid, the journal rejects it, or its rate limit is exceeded or counted in Redis.
 """
 
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,22 +16,31 @@ import structlog
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from spanwise.api.auth import Requires, find_key
+from spanwise.api.auth import find_key, may_ingest
 from spanwise.api.http.client_address import TrustedProxies
-from spanwise.api.http.rate_limits import RateLimits, Tier
-from spanwise.api.http.request_log import RequestLog
-from spanwise.api.http.response_headers import (
+from spanwise.api.http.headers import (
     RawHeader,
     encode_headers,
     encoded_security_headers,
     find_request_id,
 )
+from spanwise.api.http.paths import EXPORT_PATHS
+from spanwise.api.http.rate_limits import RateLimits, Tier
+from spanwise.api.http.request_log import RequestLog
+from spanwise.api.otlp.responses import ACCEPTED_PROTOBUF, PROTOBUF
 from spanwise.api.services import Services
+from spanwise.ingest.compression import unpack_small
 from spanwise.model.accounts import Principal
 from spanwise.model.errors import SpanwiseError, Unavailable
 
 log = structlog.get_logger()
 
+# uvicorn buffers this much per connection anyway, so ingest need not account for the memory.
+MAX_BODY_BYTES = 65_536
+_MAX_DIGITS = len(str(MAX_BODY_BYTES))
+_MEDIA_TYPE = PROTOBUF.encode()
+_GZIP = b"gzip"
+_ENCODINGS = {b"", _GZIP}
 _OK = 200
 
 
@@ -54,30 +64,17 @@ class FastPathRequest:
     limit_headers: Sequence[RawHeader] = ()
 
 
-class FastPath(ABC):
-    def __init__(
-        self, services: Services, request_log: RequestLog, tier: Tier, requirement: Requires
-    ) -> None:
+class ExportFastPath:
+    def __init__(self, services: Services, request_log: RequestLog) -> None:
+        self._receiver = services.receiver
         self._access = services.access
         self._rate_limits = RateLimits(services.settings, services.counters)
         self._proxies = TrustedProxies(services.settings.trusted_proxies)
         self._request_log = request_log
-        self._tier = tier
-        self._requirement = requirement
-
-    @abstractmethod
-    def is_candidate(self, scope: Scope) -> bool:
-        """Return whether method, path and headers are those of this fast path."""
-
-    @abstractmethod
-    def respond(
-        self, request: FastPathRequest, body: bytes, on_committed: OnCommitted
-    ) -> FastPathResponse | None:
-        """Handle the whole request, or return None without any effect."""
 
     def match(self, scope: Scope) -> FastPathRequest | None:
         """Check method, path and headers; None leaves the request to the normal path."""
-        if not self.is_candidate(scope):
+        if not _is_candidate(scope):
             return None
         started = time.perf_counter()
         try:
@@ -96,7 +93,7 @@ class FastPath(ABC):
         try:
             if not self._count(request):
                 return None
-            return self.respond(request, body, on_committed)
+            return self._enqueue(request, body, on_committed)
         except SpanwiseError:
             return None
         except Exception:
@@ -113,13 +110,13 @@ class FastPath(ABC):
         forwarded_for = headers.getlist("x-forwarded-for")
         address = self._proxies.find_client(peer, forwarded_for) if forwarded_for else peer
         caller = self._access.find_cached_key(key, address)
-        return self._requirement.check(caller) if caller is not None else None
+        return may_ingest.check(caller) if caller is not None else None
 
     def _count(self, request: FastPathRequest) -> bool:
         """Count the request against its limit; False when it is exceeded or needs Redis."""
-        if not self._rate_limits.has_limit(self._tier):
+        if not self._rate_limits.has_limit(Tier.INGESTION):
             return True
-        counted = self._rate_limits.count_in_memory(self._tier, request.caller.caller_id)
+        counted = self._rate_limits.count_in_memory(Tier.INGESTION, request.caller.caller_id)
         # Keeps the normal path from counting it again.
         request.scope["state"]["counted"] = counted
         if counted is None or counted.is_exceeded:
@@ -127,27 +124,61 @@ class FastPath(ABC):
         request.limit_headers = counted.headers
         return True
 
-    def build_response(
-        self, request: FastPathRequest, route: str, content_type: bytes, body: bytes
-    ) -> FastPathResponse:
+    def _enqueue(
+        self, request: FastPathRequest, body: bytes, on_committed: OnCommitted
+    ) -> FastPathResponse | None:
+        """Enqueue the whole export, or return None without any effect."""
+        path = request.scope["path"]
+        is_gzip = _first_headers(request.scope).get(b"content-encoding") == _GZIP
+        message = unpack_small(body, MAX_BODY_BYTES) if is_gzip else body
+        if message is None:
+            return None
+        response = self._build_response(request)
+        is_accepted = self._receiver.enqueue_otlp(
+            request.caller.sender, EXPORT_PATHS[path], message, partial(on_committed, response)
+        )
+        return response if is_accepted else None
+
+    def _build_response(self, request: FastPathRequest) -> FastPathResponse:
+        path = request.scope["path"]
         request_id = find_request_id(request.scope)
         headers_and_body = (
             b"content-type: %b\r\n%bx-request-id: %b\r\n%bcontent-length: %d\r\n\r\n%b"
             % (
-                content_type,
-                encoded_security_headers(request.scope["path"]),
+                _MEDIA_TYPE,
+                encoded_security_headers(path),
                 request_id.encode(),
                 encode_headers(request.limit_headers),
-                len(body),
-                body,
+                len(ACCEPTED_PROTOBUF),
+                ACCEPTED_PROTOBUF,
             )
         )
         record_sent = partial(
             self._request_log.record,
             request.scope,
-            route,
+            path,
             _OK,
             request.started,
             request_id=request_id,
         )
         return FastPathResponse(headers_and_body, record_sent)
+
+
+def _is_candidate(scope: Scope) -> bool:
+    """Return whether method, path and headers are those of a small protobuf export."""
+    if scope["method"] != "POST" or scope["path"] not in EXPORT_PATHS:
+        return False
+    headers = _first_headers(scope)
+    size = headers.get(b"content-length", b"")
+    return (
+        headers.get(b"content-type") == _MEDIA_TYPE
+        and headers.get(b"content-encoding", b"") in _ENCODINGS
+        and size.isdigit()
+        and len(size) <= _MAX_DIGITS
+        and int(size) <= MAX_BODY_BYTES
+    )
+
+
+def _first_headers(scope: Scope) -> dict[bytes, bytes]:
+    """Return headers by name; the first of a repeated header wins, as on the normal path."""
+    return dict(scope["headers"][::-1])

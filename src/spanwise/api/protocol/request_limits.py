@@ -23,7 +23,7 @@ from spanwise.api.http.anonymous_limits import (
     REQUEST_SECONDS,
 )
 from spanwise.api.http.errors import error_response
-from spanwise.api.http.response_headers import encode_headers
+from spanwise.api.http.headers import encode_headers
 from spanwise.model.accounts import Principal
 from spanwise.model.errors import Invalid
 
