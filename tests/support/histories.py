@@ -245,7 +245,7 @@ def _make_question(dice: random.Random, days: int) -> Question:
 
 
 def select(traces: Sequence[OracleTrace], question: Question) -> list[OracleTrace]:
-    wanted = {condition.field: condition.value for condition in question.wanted.conditions}
+    wanted = {condition.field: condition.value for condition in question.filters.conditions}
     return [
         trace
         for trace in traces

@@ -119,8 +119,8 @@ class Requires:
             if not self._scopes:
                 raise Forbidden("this needs a signed-in person; an API key is not enough")
             if Scope.FULL not in caller.scopes and not self._scopes & caller.scopes:
-                wanted = " or ".join(self.key_scopes)
-                raise Forbidden(f"this needs an API key with the scope {wanted}")
+                scopes = " or ".join(self.key_scopes)
+                raise Forbidden(f"this needs an API key with the scope {scopes}")
         if self._admin and not caller.is_admin:
             raise Forbidden("Admins only")
         if self._role is not None:

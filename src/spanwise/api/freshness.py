@@ -25,8 +25,8 @@ _NO_CACHE = re.compile(r"(?:^|[,\s])no-cache(?=$|[,\s])", re.ASCII | re.IGNORECA
 def parse_freshness(caller: Principal, cache_control: str) -> Freshness:
     if _NO_CACHE.search(cache_control):
         return Freshness(caller.workspace_id)
-    found = _MAX_AGE.search(cache_control)
-    max_age = min(int(found[1]), MAX_AGE_SECONDS) if found else 0
+    match = _MAX_AGE.search(cache_control)
+    max_age = min(int(match[1]), MAX_AGE_SECONDS) if match else 0
     return Freshness(caller.workspace_id, caller.caller_id, max_age)
 
 

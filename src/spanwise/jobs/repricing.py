@@ -106,7 +106,7 @@ class Repricer:
         by_key: dict[PriceKey, list[ModelPrice]] = {}
         for workspace, price in own:
             by_key.setdefault(own_key(workspace, price.kind, price.model), []).append(price)
-        wanted: dict[PriceKey, Sequence[PricePeriod]] = {
+        current: dict[PriceKey, Sequence[PricePeriod]] = {
             key: own_periods(prices) for key, prices in by_key.items()
         }
         known = await asyncio.to_thread(self._writer.run_exclusively, find_known_prices)
@@ -115,8 +115,8 @@ class Repricer:
         )
         listed = {key for key in known if not key.workspace}
         keys = listed | {PriceKey("", provider, model) for provider, model in unpriced}
-        wanted |= await self._look_up(keys)
-        changed = [key for key, periods in wanted.items() if list(periods) != known.get(key, [])]
+        current |= await self._look_up(keys)
+        changed = [key for key, periods in current.items() if list(periods) != known.get(key, [])]
         await self._request(changed)
         if changed:
             log.info("prices_changed", models=len(changed))

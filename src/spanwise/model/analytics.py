@@ -24,12 +24,12 @@ class Question:
     """An analytics query: a period, a trace filter and the bucket size."""
 
     period: BoundedRange
-    wanted: TraceFilter
+    filters: TraceFilter
     granularity: Granularity = Granularity.DAILY
 
     def within(self, period: BoundedRange) -> "Question":
-        wanted = replace(self.wanted, period=TimeRange(period.start, period.end))
-        return replace(self, period=period, wanted=wanted)
+        filters = replace(self.filters, period=TimeRange(period.start, period.end))
+        return replace(self, period=period, filters=filters)
 
     def before(self) -> "Question":
         """Return the query for the preceding period of the same length."""

@@ -64,13 +64,13 @@ class TimeRange:
         end_field: str = "endDate",
     ) -> "TimeRange":
         """Parse the bounds of a period. A date-only end includes that whole day."""
-        start_at = parse_moment(start_field, start) if start is not None else None
-        end_at = parse_moment(end_field, end) if end is not None else None
-        last_moment = end_at
+        start_at = parse_time(start_field, start) if start is not None else None
+        end_at = parse_time(end_field, end) if end is not None else None
+        last = end_at
         if end_at is not None and end is not None and _DATE.fullmatch(end):
             end_at += timedelta(days=1)
-            last_moment = end_at - timedelta(microseconds=1)
-        if start_at is not None and last_moment is not None and start_at > last_moment:
+            last = end_at - timedelta(microseconds=1)
+        if start_at is not None and last is not None and start_at > last:
             raise Invalid.field(start_field, f"must not be after {end_field}")
         return cls(start_at, end_at)
 
@@ -105,11 +105,11 @@ class BoundedRange:
         return buckets
 
 
-def floor_time(moment: datetime, granularity: Granularity) -> datetime:
-    """Return the start of the bucket that contains the moment; weeks start on Monday."""
+def floor_time(at: datetime, granularity: Granularity) -> datetime:
+    """Return the start of the bucket that contains the time; weeks start on Monday."""
     if granularity.length is not None:
-        return moment.astimezone(UTC) - (moment - EARLIEST) % granularity.length
-    midnight = datetime.combine(moment.astimezone(UTC).date(), time(), UTC)
+        return at.astimezone(UTC) - (at - EARLIEST) % granularity.length
+    midnight = datetime.combine(at.astimezone(UTC).date(), time(), UTC)
     if granularity is Granularity.WEEKLY:
         return midnight - timedelta(days=midnight.weekday())
     return midnight.replace(day=1) if granularity is Granularity.MONTHLY else midnight
@@ -130,23 +130,23 @@ def bucket_label(bucket: datetime, granularity: Granularity) -> str:
     return bucket.strftime("%Y-%m-%d")
 
 
-def parse_moment(field: str, text: str) -> datetime:
+def parse_time(field: str, text: str) -> datetime:
     """Parse a date (midnight UTC) or a time (UTC unless it has an offset)."""
     try:
         if _DATE.fullmatch(text):
-            moment = datetime.combine(date.fromisoformat(text), time(), UTC)
+            at = datetime.combine(date.fromisoformat(text), time(), UTC)
         elif _DATE_TIME.fullmatch(text):
             parsed = datetime.fromisoformat(text)
-            moment = parsed.replace(tzinfo=parsed.tzinfo or UTC).astimezone(UTC)
+            at = parsed.replace(tzinfo=parsed.tzinfo or UTC).astimezone(UTC)
         else:
             raise ValueError(text)
     except (ValueError, OverflowError):
         raise Invalid.field(
             field, "must be a date such as 2026-01-31 or a time such as 2026-01-31T12:00:00Z"
         ) from None
-    if not EARLIEST <= moment < LATEST:
+    if not EARLIEST <= at < LATEST:
         raise Invalid.field(field, "must lie between 1970-01-01 and 2199-12-31")
-    return moment
+    return at
 
 
 def to_unix_nano(at: datetime) -> int:

@@ -98,10 +98,10 @@ class AgentDirectory:
 
         return tuple(map(resolve, conditions))
 
-    async def resolve_filter(self, workspace_id: str, wanted: AnyFilter) -> AnyFilter:
+    async def resolve_filter(self, workspace_id: str, filters: AnyFilter) -> AnyFilter:
         """Replace agent ids in a filter with the agents' names."""
-        conditions = await self.resolve_conditions(workspace_id, wanted.conditions)
-        return replace(wanted, conditions=conditions)
+        conditions = await self.resolve_conditions(workspace_id, filters.conditions)
+        return replace(filters, conditions=conditions)
 
     def register_seen(self, seen: Sequence[AgentActivity], loop: asyncio.AbstractEventLoop) -> None:
         """Register the agents of a stored batch; called from the apply thread.

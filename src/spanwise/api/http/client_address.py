@@ -59,8 +59,8 @@ class ProxyHeaders:
         await self._app(scope, receive, send)
 
 
-def _values(scope: Scope, wanted: bytes) -> list[str]:
-    return [value.decode("latin-1") for name, value in scope["headers"] if name == wanted]
+def _values(scope: Scope, header: bytes) -> list[str]:
+    return [value.decode("latin-1") for name, value in scope["headers"] if name == header]
 
 
 def _parse(host: str) -> IPv4Address | IPv6Address | None:

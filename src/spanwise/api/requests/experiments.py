@@ -96,10 +96,10 @@ def _check_variants(variants: Sequence[NewVariant]) -> None:
         raise ValueError("at least one weight must be above zero")
     types = {variant.key: variant.to_variant().flag_type for variant in variants}
     if len(set(types.values())) > 1:
-        found = ", ".join(f"{key}: {kind}" for key, kind in types.items())
+        shown = ", ".join(f"{key}: {kind}" for key, kind in types.items())
         raise ValueError(
             "a flag must have one type: give every variant a config, or none, and values of the "
-            f"same JSON type (found {found})"
+            f"same JSON type (found {shown})"
         )
 
 

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 
 from spanwise.model.api_model import without_nul
 from spanwise.model.errors import Invalid
-from spanwise.model.times import parse_moment
+from spanwise.model.times import parse_time
 from spanwise.services.accounts.emails import parse_email
 from spanwise.services.accounts.passwords import MAX_CHARACTERS, MIN_CHARACTERS
 
@@ -17,7 +17,7 @@ def _parse_time(value: Any) -> datetime:  # noqa: ANN401 -- runs before the type
     if not isinstance(value, str):
         raise ValueError("must be an ISO 8601 time such as 2026-01-31T12:00:00Z")
     try:
-        return parse_moment("time", value)
+        return parse_time("time", value)
     except Invalid as error:
         raise ValueError(error.details[0].message) from None
 
@@ -41,5 +41,5 @@ NewPassword = Annotated[
         }
     ),
 ]
-Moment = Annotated[datetime, BeforeValidator(_parse_time)]
+Time = Annotated[datetime, BeforeValidator(_parse_time)]
 LongText = Annotated[str, StringConstraints(max_length=10_000), AfterValidator(without_nul)]

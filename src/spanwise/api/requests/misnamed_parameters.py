@@ -41,5 +41,5 @@ def _find_meant(name: str, known: Collection[str]) -> str | None:
         return _ALIASES[plain]
     by_plain = {one.lower(): one for one in known}
     return next(
-        (by_plain[found] for found in get_close_matches(plain, by_plain, 1, _MIN_SIMILARITY)), None
+        (by_plain[match] for match in get_close_matches(plain, by_plain, 1, _MIN_SIMILARITY)), None
     )

@@ -122,5 +122,5 @@ async def send_agent_test(
     agent_id: AgentId, body: Receiver, caller: Writer, use: Use
 ) -> Success[Delivery]:
     """Send a test notification now and return what the other side answered."""
-    wanted = body.model_dump(by_alias=False)
-    return succeed(await use.alert_rules.send_test(caller, agent_id, wanted))
+    receiver = body.model_dump(by_alias=False)
+    return succeed(await use.alert_rules.send_test(caller, agent_id, receiver))

@@ -48,8 +48,8 @@ async def backtest_workspace_rules(
 @router.post("/test")
 async def send_workspace_test(body: Receiver, caller: Writer, use: Use) -> Success[Delivery]:
     """Send a test notification now and return what the other side answered."""
-    wanted = body.model_dump(by_alias=False)
-    return succeed(await use.alert_rules.send_test(caller, None, wanted))
+    receiver = body.model_dump(by_alias=False)
+    return succeed(await use.alert_rules.send_test(caller, None, receiver))
 
 
 @router.get("/silences")

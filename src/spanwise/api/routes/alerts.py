@@ -54,16 +54,16 @@ Filtered = Annotated[AlertFilter, Depends(_alert_filter)]
 
 @router.get("")
 async def list_alerts(
-    caller: Reader, use: Use, page: Paged, wanted: Filtered
+    caller: Reader, use: Use, page: Paged, filters: Filtered
 ) -> SuccessPage[Alert]:
     """List alerts, newest first; the period refers to when they were triggered."""
-    return succeed_page(page, await use.alerts.list(caller, wanted, page))
+    return succeed_page(page, await use.alerts.list(caller, filters, page))
 
 
 @router.get("/summary")
-async def summarize_alerts(caller: Reader, use: Use, wanted: Filtered) -> Success[AlertSummary]:
+async def summarize_alerts(caller: Reader, use: Use, filters: Filtered) -> Success[AlertSummary]:
     """Count alerts by status, severity and agent."""
-    return succeed(await use.alerts.summarize(caller, wanted))
+    return succeed(await use.alerts.summarize(caller, filters))
 
 
 @router.get("/{alertId}")

@@ -78,8 +78,8 @@ async def list_webhook_deliveries(
     webhook_id: WebhookId, caller: Reader, use: Use, page: Paged, status: Status = None
 ) -> SuccessPage[Delivery]:
     """List the deliveries to one webhook, newest first."""
-    found = await use.webhooks.list_deliveries(caller, webhook_id, status, page)
-    return succeed_page(page, found)
+    deliveries = await use.webhooks.list_deliveries(caller, webhook_id, status, page)
+    return succeed_page(page, deliveries)
 
 
 @router.post("/webhooks/{webhookId}/test")

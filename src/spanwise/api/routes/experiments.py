@@ -67,8 +67,8 @@ async def plan_experiment(
     variants: Annotated[int, Query(ge=MIN_VARIANTS, le=MAX_VARIANTS)] = MIN_VARIANTS,
 ) -> Success[ExperimentPlan]:
     """Plan an experiment: how many units and days a lift needs, judged by the last 28 days."""
-    wanted = PlanRequest(metric, signal_name, agent_id, lift, variants)
-    return succeed(await use.results.plan(caller.workspace_id, wanted))
+    request = PlanRequest(metric, signal_name, agent_id, lift, variants)
+    return succeed(await use.results.plan(caller.workspace_id, request))
 
 
 @router.get("/{id}")

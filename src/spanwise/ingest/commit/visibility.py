@@ -52,11 +52,11 @@ class Visibility:
         Returns early on a timeout, or when the store fails: reads then return what is stored.
         """
         with self._lock:
-            wanted = self._last_required(freshness)
-            if self._applied >= wanted or self._backlog.is_stalled:
+            required = self._last_required(freshness)
+            if self._applied >= required or self._backlog.is_stalled:
                 return
             future: asyncio.Future[None] = self._loop.create_future()
-            self._waiters.append((wanted, future))
+            self._waiters.append((required, future))
             self._backlog.flush()
         await asyncio.wait([future], timeout=timeout_seconds)
 
@@ -104,7 +104,7 @@ class Visibility:
         self._applied = sequence
         while self._pending and self._pending[0].sequence <= sequence:
             self._pending.popleft()
-        done = [future for wanted, future in self._waiters if wanted <= sequence]
+        done = [future for required, future in self._waiters if required <= sequence]
         self._waiters = [waiter for waiter in self._waiters if waiter[0] > sequence]
         return done
 

@@ -28,10 +28,10 @@ def mask_emails(text: str) -> str:
 
 def _find_start(text: str, first: int, sign: int) -> int:
     """Return where the address starts; at the sign if nothing precedes it."""
-    found = _LOCAL_REVERSED.match(text[first:sign][::-1])
-    if found is None:
+    local = _LOCAL_REVERSED.match(text[first:sign][::-1])
+    if local is None:
         return sign
-    start = sign - found.end()
+    start = sign - local.end()
     start = min(start + escape_length(text, start), sign)
     # Quotes and dots before the address are not part of it.
     return sign - len(text[start:sign].lstrip(".'*"))

@@ -86,8 +86,8 @@ def mask_ibans(text: str) -> str:
 
 def _find_iban_end(match: re.Match[str]) -> int | None:
     length = _IBAN_LENGTHS.get(match[0][:2].upper())
-    found = _IBAN_REST[length].match(match.string, match.start()) if length else None
-    return found.end() if found and _passes_mod97(found[0]) else None
+    rest = _IBAN_REST[length].match(match.string, match.start()) if length else None
+    return rest.end() if rest and _passes_mod97(rest[0]) else None
 
 
 def _passes_mod97(iban: str) -> bool:
@@ -130,11 +130,11 @@ def _find_ipv4_end(match: re.Match[str]) -> int | None:
 
 
 def _find_ipv6_end(match: re.Match[str]) -> int | None:
-    found = match[0]
+    address = match[0]
     # `a::b` is the name of a function more often than an address.
-    if len(found) < _MIN_IPV6_CHARACTERS or _DIGIT.search(found) is None:
+    if len(address) < _MIN_IPV6_CHARACTERS or _DIGIT.search(address) is None:
         return None
-    return match.end() if _is_address(socket.AF_INET6, found) else None
+    return match.end() if _is_address(socket.AF_INET6, address) else None
 
 
 def _is_address(family: socket.AddressFamily, text: str) -> bool:

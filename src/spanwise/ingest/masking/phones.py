@@ -55,11 +55,11 @@ def mask_phones(text: str) -> str:
 
 def _find_end(match: re.Match[str]) -> int | None:
     """Return where the number ends; None if the match is not a number."""
-    found = match[0]
-    if _DATE.match(found) or _DECIMAL.fullmatch(found):
+    number = match[0]
+    if _DATE.match(number) or _DECIMAL.fullmatch(number):
         return None
     if match["international"]:
-        is_short = found[1:].isdigit() and len(found) <= _MIN_INTERNATIONAL_DIGITS
+        is_short = number[1:].isdigit() and len(number) <= _MIN_INTERNATIONAL_DIGITS
         return None if is_short else match.end()
     if match["trunk"]:
         return _find_last_group(match, _TRUNK_DIGITS)

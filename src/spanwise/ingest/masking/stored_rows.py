@@ -128,8 +128,8 @@ def _remove_addresses(users: Any, attributes: Any, masked: dict[str, Any]) -> An
 
 def _find_attribute(column: Any, name: str) -> list[bytes | None]:  # noqa: ANN401
     pairs = column.cast(pa.map_(pa.binary(), pa.binary()))
-    found: list[bytes | None] = pc.map_lookup(pairs, name.encode(), "first").to_pylist()
-    return found
+    values: list[bytes | None] = pc.map_lookup(pairs, name.encode(), "first").to_pylist()
+    return values
 
 
 class _Rows:

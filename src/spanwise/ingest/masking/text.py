@@ -37,9 +37,9 @@ class TextMasker:
         finders: list[tuple[str, Mask]] = [
             (own.regex, own.mask) for own in compile_patterns(rules.patterns)
         ]
-        for detector, found in _FINDERS.items():
+        for detector, of_detector in _FINDERS.items():
             if detector in rules.detectors:
-                finders += found
+                finders += of_detector
         self._masks = [mask for _, mask in finders]
         self._hints = _compile_hints([hint for hint, _ in finders])
         self._cache: dict[str, str] = {}
@@ -59,12 +59,12 @@ class TextMasker:
 
     def _mask(self, text: str) -> str:
         # One pass says which detectors to run: for most texts, none.
-        found = self._hints.Match(text)
-        if found == _NOTHING:
+        candidates = self._hints.Match(text)
+        if candidates == _NOTHING:
             return text
-        if found is None:
-            found = range(1, len(self._masks) + 1)
-        for index in sorted(found):
+        if candidates is None:
+            candidates = range(1, len(self._masks) + 1)
+        for index in sorted(candidates):
             if index:
                 text = self._masks[index - 1](text)
         return text

@@ -24,9 +24,9 @@ class WorkspaceMasking:
     def replace_all(self, rules: Mapping[str, MaskingRules]) -> None:
         """Replace the rules of all workspaces. Unchanged ones are not compiled again."""
         self._maskers = {
-            workspace: self._compile(workspace, found)
-            for workspace, found in rules.items()
-            if found.mode is not MaskingMode.OFF
+            workspace: self._compile(workspace, own_rules)
+            for workspace, own_rules in rules.items()
+            if own_rules.mode is not MaskingMode.OFF
         }
 
     def _compile(self, workspace: str, rules: MaskingRules) -> Masker:

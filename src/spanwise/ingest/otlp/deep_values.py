@@ -58,10 +58,10 @@ def flatten_deep_values(message: type[Message], body: bytes) -> bytes:
 
 def _any_values(message: Message) -> Iterator[Any]:
     """Yield every AnyValue of a message. Nested values are bytes, so they are not visited."""
-    for field, found in message.ListFields():
+    for field, value in message.ListFields():
         if field.message_type is None:
             continue
-        for item in found if field.is_repeated else (found,):
+        for item in value if field.is_repeated else (value,):
             if field.message_type.name == AnyValue.DESCRIPTOR.name:
                 yield item
             else:

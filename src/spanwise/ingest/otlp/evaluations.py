@@ -74,48 +74,48 @@ def may_be_in(has: Callable[[bytes], bool]) -> bool:
 def find_in_span(span: Span) -> list[NewSignal]:
     """Return the results in a span's events and attributes."""
     own = _Target(span.trace_id, span.span_id)
-    found = []
+    signals = []
     for event in span.events:
         if event.name == EVALUATION_EVENT:
-            moment = _plausible(event.time_unix_nano) or span.start_time_unix_nano
+            at = _plausible(event.time_unix_nano) or span.start_time_unix_nano
             fields = _event_fields(_plain(event.attributes))
-            found.append(_to_signal(fields, own, moment, f"{span.span_id.hex()}{moment:x}"))
-    found += _find_feedback(span)
-    return [signal for signal in found if signal is not None]
+            signals.append(_to_signal(fields, own, at, f"{span.span_id.hex()}{at:x}"))
+    signals += _find_feedback(span)
+    return [signal for signal in signals if signal is not None]
 
 
 def find_in_records(records: Iterable[LogRecord]) -> list[NewSignal]:
     """Return the results that are sent as log records."""
-    found = []
+    signals = []
     for record in records:
         values = _plain(record.attributes)
         if (record.event_name or values.get("event.name")) != EVALUATION_EVENT:
             continue
         body = to_plain_value(record.body)
         fields = _event_fields({**body, **values} if isinstance(body, dict) else values)
-        moment = _plausible(record.time_unix_nano) or _plausible(record.observed_time_unix_nano)
-        if moment:
+        at = _plausible(record.time_unix_nano) or _plausible(record.observed_time_unix_nano)
+        if at:
             target = _Target(
                 record.trace_id if len(record.trace_id) == TRACE_ID_BYTES else b"",
                 record.span_id if len(record.span_id) == SPAN_ID_BYTES else b"",
             )
-            origin = _hash(repr((target, moment, sorted(fields.items()))))
-            found.append(_to_signal(fields, target, moment, origin))
-    return [signal for signal in found if signal is not None]
+            origin = _hash(repr((target, at, sorted(fields.items()))))
+            signals.append(_to_signal(fields, target, at, origin))
+    return [signal for signal in signals if signal is not None]
 
 
 def _find_feedback(span: Span) -> list[NewSignal | None]:
     """Return OpenInference's annotations and evaluations."""
-    found: dict[tuple[str, str, str], dict[str, Any]] = defaultdict(dict)
+    results: dict[tuple[str, str, str], dict[str, Any]] = defaultdict(dict)
     session: str | None = None
     for attribute in span.attributes:
         if match := _FEEDBACK.fullmatch(attribute.key):
             scope, kind, index, field = match.groups(default="")
-            found[scope, kind, index][field] = to_plain_value(attribute.value)
+            results[scope, kind, index][field] = to_plain_value(attribute.value)
         elif attribute.key == "session.id":
             session = attribute.value.string_value[:MAX_LABEL_CHARACTERS]
     signals = []
-    for (scope, kind, index), fields in found.items():
+    for (scope, kind, index), fields in results.items():
         judged = _find_judged(span) if kind == "evaluation" else span
         match scope:
             case "session":

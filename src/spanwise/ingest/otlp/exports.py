@@ -55,9 +55,10 @@ def refuse_other_kind(kind: Kind, body: bytes, limits: Limits, *, is_json: bool)
         else:
             is_other = _decodes_as(other, body, limits)
         if is_other:
-            sent, wanted = other.name.lower(), kind.name.lower()
+            sent = other.name.lower()
             raise Invalid(
-                f"this is an export of {sent}, sent to the path for {wanted}; send it to /v1/{sent}"
+                f"this is an export of {sent}, sent to the path for {kind.name.lower()}; "
+                f"send it to /v1/{sent}"
             )
 
 

@@ -104,10 +104,10 @@ def logs_to_otlp(logs: Sequence[NewLog]) -> ExportLogsServiceRequest:
 
 
 def _to_record(log: NewLog) -> LogRecord:
-    moment = to_unix_nano(log.timestamp or utc_now())
+    at = to_unix_nano(log.timestamp or utc_now())
     return LogRecord(
-        time_unix_nano=moment,
-        observed_time_unix_nano=moment,
+        time_unix_nano=at,
+        observed_time_unix_nano=at,
         severity_number=SeverityNumber.ValueType(log.level.severity),
         severity_text=log.level,
         body=AnyValue(string_value=log.message),

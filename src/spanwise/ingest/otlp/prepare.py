@@ -86,7 +86,7 @@ def prepare_traces(
     refuse_many_months(starts)
     raw = iter(raw_scopes(scopes, body))
     frames: list[Part] = []
-    found: list[NewSignal] = []
+    signals: list[NewSignal] = []
     rejections: list[Rejection] = []
     seen = 0
     for resource in request.resource_spans:
@@ -99,7 +99,7 @@ def prepare_traces(
             corrections = find_corrections(scope.scope.name, head)
             has_calls |= coding_agents.add_call_id in corrections
             changes, problems = _change_spans(
-                scope, data, starts[seen : seen + size], largest_item, found, corrections
+                scope, data, starts[seen : seen + size], largest_item, signals, corrections
             )
             rejections += [(seen + index, problem) for index, problem in problems]
             seen += size
@@ -112,13 +112,13 @@ def prepare_traces(
         )
     kind = Kind.CALLS if has_calls else Kind.TRACES
     record = Record(kind, bytearray().join(frames), workspace=workspace, hours=_hours_of(starts))
-    return _with_signals(to_prepared(record, total, rejections), workspace, found)
+    return _with_signals(to_prepared(record, total, rejections), workspace, signals)
 
 
-def _with_signals(prepared: Prepared, workspace: str, found: Sequence[NewSignal]) -> Prepared:
-    if not found:
+def _with_signals(prepared: Prepared, workspace: str, signals: Sequence[NewSignal]) -> Prepared:
+    if not signals:
         return prepared
-    record = encode_signals(workspace, [signal.complete() for signal in found])
+    record = encode_signals(workspace, [signal.complete() for signal in signals])
     return replace(prepared, records=(*prepared.records, record))
 
 
@@ -135,7 +135,7 @@ def prepare_logs(
     raw = raw_scopes(scopes, body)
     left = iter(raw)
     frames = []
-    found: list[NewSignal] = []
+    signals: list[NewSignal] = []
     may_have_calls = any(coding_agents.may_be_coding_agent(scope.has) for scope in raw)
     for resource in request.resource_logs:
         head = None
@@ -146,10 +146,10 @@ def prepare_logs(
             head = head or make_head(workspace, resource.resource)
             may_have_calls |= coding_agents.is_claude_code(scope.scope.name, head)
             if evaluations.may_be_in(data.has):
-                found += evaluations.find_in_records(scope.log_records)
+                signals += evaluations.find_in_records(scope.log_records)
             frames += frame(data.parts(_change_logs(scope, data, largest_item)), head)
     prepared = to_prepared(Record(Kind.LOGS, bytearray().join(frames)), total)
-    prepared = _with_signals(prepared, workspace, found)
+    prepared = _with_signals(prepared, workspace, signals)
     calls = coding_agents.derive_spans(request) if may_have_calls else ExportTraceServiceRequest()
     if calls.resource_spans:
         # Records with implausible times are stored as logs only.
@@ -243,12 +243,12 @@ def _change_spans(
     raw: Scope,
     starts: Sequence[int],
     largest_item: int,
-    found: list[NewSignal],
+    signals: list[NewSignal],
     corrections: Sequence[Correction],
 ) -> tuple[dict[int, bytes | None], list[Rejection]]:
     """Return changed spans by index, with None for rejected ones, and why those were rejected.
 
-    Adds evaluation results to `found`.
+    Adds evaluation results to `signals`.
     """
     changes: dict[int, bytes | None] = {}
     rejections: list[Rejection] = []
@@ -276,7 +276,7 @@ def _change_spans(
         is_changed |= truncate_span(span) if may_be_long else False
         if is_changed:
             changes[index] = span.SerializeToString()
-        found += evaluations.find_in_span(span) if has_evaluations else ()
+        signals += evaluations.find_in_span(span) if has_evaluations else ()
     return changes, rejections
 
 

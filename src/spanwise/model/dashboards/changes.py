@@ -154,7 +154,7 @@ class SideQuery:
 
     value: str | None
     period: BoundedRange
-    wanted: TraceFilter
+    filters: TraceFilter
 
 
 @dataclass(frozen=True)

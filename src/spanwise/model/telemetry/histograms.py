@@ -27,16 +27,16 @@ def estimate_quantile(buckets: Iterable[Bucket], quantile: float) -> float | Non
     edges = sorted({edge for bucket in closed for edge in (bucket.lower, bucket.upper)})
     positions = {edge: index for index, edge in enumerate(edges)}
     at_edge, between = _spread(closed, positions)
-    wanted, seen = quantile * total, 0.0
+    rank, seen = quantile * total, 0.0
     for index, edge in enumerate(edges):
         seen += at_edge[index]
-        if seen >= wanted:
+        if seen >= rank:
             return edge
         if index + 1 == len(edges):
             break
         inside = between[index]
-        if inside > 0 and seen + inside >= wanted:
-            return edge + (edges[index + 1] - edge) * (wanted - seen) / inside
+        if inside > 0 and seen + inside >= rank:
+            return edge + (edges[index + 1] - edge) * (rank - seen) / inside
         seen += inside
     # Reached only when rounding leaves a little of the total unseen.
     return edges[-1]

@@ -130,10 +130,10 @@ class AlertRules:
         return await self._guard.find_problem(url)
 
     async def send_test(
-        self, caller: Principal, agent: str | None, wanted: Mapping[str, Any]
+        self, caller: Principal, agent: str | None, receiver: Mapping[str, Any]
     ) -> Delivery:
         """Send a test message to a receiver now, also to one that is not saved yet."""
-        if problem := await self._find_problem(wanted):
+        if problem := await self._find_problem(receiver):
             raise Invalid.field("url", problem)
         now = utc_now()
         async with self._catalog.write() as tx:
@@ -142,7 +142,7 @@ class AlertRules:
                 agent_id = (await require_agent(tx, caller.workspace_id, agent)).id
             settings = await stored.find_alert_settings(tx, caller.workspace_id, agent_id)
             item = Notification(caller.workspace_id, _sample_alert(now), TEST, settings.notify)
-            message = _new_test_message(item, wanted, now)
+            message = _new_test_message(item, receiver, now)
             await add_message(tx, message, deduplication_key(message.delivery.id))
         await self._attempt(message)
         async with self._catalog.read() as tx:
@@ -173,39 +173,39 @@ def _is_masked_chat(target: Mapping[str, Any]) -> bool:
     return target.get("type") in {ChannelType.SLACK, ChannelType.TEAMS} and MASK in target["url"]
 
 
-def _merge_channel(known: Sequence[NotifyChannel], wanted: Mapping[str, Any]) -> NotifyChannel:
+def _merge_channel(known: Sequence[NotifyChannel], change: Mapping[str, Any]) -> NotifyChannel:
     """Return a channel; a secret that is missing or masked is that of the known channel.
 
     Not when the address changes: the secret must not go to whom an editor chooses.
     """
     old = next(
-        (one for one in known if one.id == wanted.get("id") and one.type == wanted["type"]), None
+        (one for one in known if one.id == change.get("id") and one.type == change["type"]), None
     )
-    url, routing_key = wanted.get("url"), wanted.get("routing_key")
+    url, routing_key = change.get("url"), change.get("routing_key")
     if old is not None:
-        url = old.url if url is None or _is_masked_chat(wanted) else url
+        url = old.url if url is None or _is_masked_chat(change) else url
         if url == old.url and (routing_key is None or MASK in routing_key):
             routing_key = old.routing_key
     return NotifyChannel(
         id=old.id if old else new_id("chn"),
-        type=wanted["type"],
+        type=change["type"],
         url=url,
         routing_key=routing_key,
     )
 
 
 def _new_test_message(
-    item: Notification, wanted: Mapping[str, Any], now: datetime
+    item: Notification, receiver: Mapping[str, Any], now: datetime
 ) -> OutboxMessage:
-    if wanted["type"] is Channel.MAIL:
-        if wanted["email"] is None:
+    if receiver["type"] is Channel.MAIL:
+        if receiver["email"] is None:
             raise Invalid.field("email", "is required for mail")
-        return new_mail_message([item], wanted["email"], now)
-    if wanted["type"] is Channel.WEBHOOK:
-        if wanted["url"] is None:
+        return new_mail_message([item], receiver["email"], now)
+    if receiver["type"] is Channel.WEBHOOK:
+        if receiver["url"] is None:
             raise Invalid.field("url", "is required for webhook")
-        return new_webhook_message(item, _merge_webhook(item.notify.webhooks, wanted["url"]), now)
-    channel = _merge_channel(item.notify.channels, wanted)
+        return new_webhook_message(item, _merge_webhook(item.notify.webhooks, receiver["url"]), now)
+    channel = _merge_channel(item.notify.channels, receiver)
     if missing := _find_missing(channel):
         raise Invalid.field(*missing)
     return new_channel_message(item, channel, now)

@@ -38,15 +38,15 @@ class Alerts:
         self._clock = clock
 
     async def list(
-        self, caller: Principal, wanted: AlertFilter, page: PageRequest
+        self, caller: Principal, filters: AlertFilter, page: PageRequest
     ) -> Listing[Alert]:
         async with self._catalog.read() as tx:
-            found = await stored.list_alerts(tx, caller.workspace_id, wanted, page)
+            found = await stored.list_alerts(tx, caller.workspace_id, filters, page)
             return Listing(await self._mark_silenced(tx, caller, found.items), found.total)
 
-    async def summarize(self, caller: Principal, wanted: AlertFilter) -> AlertSummary:
+    async def summarize(self, caller: Principal, filters: AlertFilter) -> AlertSummary:
         async with self._catalog.read() as tx:
-            return await stored.summarize_alerts(tx, caller.workspace_id, wanted)
+            return await stored.summarize_alerts(tx, caller.workspace_id, filters)
 
     async def get(self, caller: Principal, alert_id: str) -> Alert:
         async with self._catalog.read() as tx:

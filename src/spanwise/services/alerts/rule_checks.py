@@ -50,11 +50,11 @@ def _problems_of(rule: AlertRule) -> list[tuple[str, str]]:
 def _metric_problems_of(rule: AlertRule) -> list[tuple[str, str]]:
     problems = []
     if (rule.metric is AlertMetric.SIGNAL) != (rule.signal_name is not None):
-        wanted = "is required" if rule.signal_name is None else "is allowed only"
-        problems.append(("signalName", f"{wanted} when the metric is signal"))
+        rule_of_field = "is required" if rule.signal_name is None else "is allowed only"
+        problems.append(("signalName", f"{rule_of_field} when the metric is signal"))
     if (rule.metric is AlertMetric.QUERY) != (rule.measure is not None):
-        wanted = "is required" if rule.measure is None else "is allowed only"
-        problems.append(("measure", f"{wanted} when the metric is query"))
+        rule_of_field = "is required" if rule.measure is None else "is allowed only"
+        problems.append(("measure", f"{rule_of_field} when the metric is query"))
     if rule.measure and (entity := wrong_entity(rule.measure, rule.of)) is not None:
         problems.append(("of", f"must be {entity} when the measure is {rule.measure}"))
     if rule.filters and rule.metric in _WITHOUT_FILTERS:

@@ -121,10 +121,10 @@ class RuleWindows:
             workspaces = [w.workspace_id for w in trace_rules]
             series |= await measure_traces(self._engine, workspaces, periods, buckets, names)
         if signal_rules:
-            wanted = sorted({w.rule.signal_name or "" for w in signal_rules})
+            names = sorted({w.rule.signal_name or "" for w in signal_rules})
             workspaces = [w.workspace_id for w in signal_rules]
             found = await measure_signals(
-                self._engine, workspaces, wanted, periods, buckets, by_agent=by_agent
+                self._engine, workspaces, names, periods, buckets, by_agent=by_agent
             )
             series |= _by_agent_name(found, signal_rules)
         return series

@@ -26,28 +26,28 @@ class Silences:
         async with self._catalog.read() as tx:
             return await stored.list_silences(tx, caller.workspace_id, page)
 
-    async def create(self, caller: Principal, wanted: NewSilence, address: str | None) -> Silence:
+    async def create(self, caller: Principal, new: NewSilence, address: str | None) -> Silence:
         """Mute notifications from now on."""
         now, workspace = self._clock(), caller.workspace_id
-        if not now < wanted.ends_at <= now + LONGEST:
+        if not now < new.ends_at <= now + LONGEST:
             raise Invalid.field("endsAt", f"must be in the next {LONGEST.days} days")
         async with self._catalog.write() as tx:
             agent_id = None
-            if wanted.agent_id is not None:
-                agent_id = (await require_agent(tx, workspace, wanted.agent_id)).id
+            if new.agent_id is not None:
+                agent_id = (await require_agent(tx, workspace, new.agent_id)).id
             settings = await find_alert_settings(tx, workspace, agent_id)
-            if wanted.rule_id not in {None, *(rule.id for rule in settings.rules)}:
+            if new.rule_id not in {None, *(rule.id for rule in settings.rules)}:
                 raise NotFound("rule not found")
             if await stored.count_active_silences(tx, workspace, now) >= MAX_ACTIVE:
                 raise Invalid(f"there are already {MAX_ACTIVE} active silences; end one first")
             silence = Silence(
                 id=new_id("sil"),
                 agent_id=agent_id,
-                rule_id=wanted.rule_id,
-                reason=wanted.reason or None,
+                rule_id=new.rule_id,
+                reason=new.reason or None,
                 created_by=caller.caller_id,
                 starts_at=now,
-                ends_at=wanted.ends_at,
+                ends_at=new.ends_at,
             )
             await stored.add_silence(tx, workspace, silence)
             await record_action(

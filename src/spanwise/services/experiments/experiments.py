@@ -180,8 +180,8 @@ async def _require(tx: Transaction, workspace: str, experiment_id: str) -> Exper
 
 def _require_status(experiment: Experiment, done: str, *allowed: ExperimentStatus) -> None:
     if experiment.status not in allowed:
-        wanted = " or ".join(allowed)
+        statuses = " or ".join(allowed)
         raise Invalid.field(
             "status",
-            f"the experiment is {experiment.status}; only a {wanted} one can be {done}",
+            f"the experiment is {experiment.status}; only a {statuses} one can be {done}",
         )

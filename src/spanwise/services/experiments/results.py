@@ -46,33 +46,33 @@ class Results:
         self._engine = engine
         self._agents = agents
 
-    async def plan(self, workspace: str, wanted: PlanRequest) -> ExperimentPlan:
+    async def plan(self, workspace: str, request: PlanRequest) -> ExperimentPlan:
         """Say how many units a lift of a metric needs, judged by the last weeks."""
-        agent = wanted.agent_name
+        agent = request.agent_name
         if agent is not None:
             agent = await self._agents.resolve_name(workspace, agent)
         now = utc_now()
         period = (now - timedelta(days=PLAN_DAYS), now)
-        if wanted.signal_name is not None:
+        if request.signal_name is not None:
             found = await measure_signals(
-                self._engine, workspace, wanted.signal_name, agent, period
+                self._engine, workspace, request.signal_name, agent, period
             )
         else:
             # A percentile has no variance per unit; that of the mean is the best guess.
-            is_percentile = wanted.metric is TraceMetric.P95_LATENCY
-            metric = TraceMetric.LATENCY if is_percentile else wanted.metric
+            is_percentile = request.metric is TraceMetric.P95_LATENCY
+            metric = TraceMetric.LATENCY if is_percentile else request.metric
             found = await measure_traces(self._engine, workspace, metric, agent, period)
         if found is None:
             return ExperimentPlan(
                 baseline=None, units=0, units_per_day=0, units_per_variant=None, days=None
             )
-        units = plan_units(found.mean, found.variance, wanted.lift, wanted.variants)
+        units = plan_units(found.mean, found.variance, request.lift, request.variants)
         return ExperimentPlan(
             baseline=found.mean,
             units=found.units,
             units_per_day=found.units_per_day,
             units_per_variant=units,
-            days=None if units is None else units * wanted.variants / found.units_per_day,
+            days=None if units is None else units * request.variants / found.units_per_day,
         )
 
     async def get(self, workspace: str, experiment: Experiment) -> ExperimentResults:

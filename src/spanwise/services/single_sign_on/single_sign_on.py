@@ -119,12 +119,12 @@ class SingleSignOn:
     async def _exchange(self, attempt: Attempt, callback: Callback) -> dict[str, Any]:
         if not callback.code:
             raise SignInRefused(Reason.PROVIDER_REFUSED, "the provider sent no code")
-        wanted = ["email"]
+        claims = ["email"]
         if not self._settings.oidc_trust_email:
-            wanted.append("email_verified")
+            claims.append("email_verified")
         if self._settings.oidc_role_claim:
-            wanted.append(self._settings.oidc_role_claim)
-        return await self._provider.exchange_code(attempt, callback.code, callback.issuer, wanted)
+            claims.append(self._settings.oidc_role_claim)
+        return await self._provider.exchange_code(attempt, callback.code, callback.issuer, claims)
 
     async def _admit(
         self, identity: Identity, claims: dict[str, Any], attempt: Attempt, address: str | None

@@ -63,7 +63,7 @@ class Analytics:
         resolved = await self._resolve(workspace, question)
         totals, alerts = await asyncio.gather(
             self._rollup.answer(workspace, resolved, queries.TOTALS),
-            count_active_alerts(self._catalog, workspace, question.wanted.agent),
+            count_active_alerts(self._catalog, workspace, question.filters.agent),
         )
         metrics = _to_key_metrics(totals, alerts).model_dump()
         if not compare:
@@ -208,17 +208,17 @@ class Analytics:
         return await count_attributes(self._engine, workspace, bounded, key, search, page)
 
     async def export(
-        self, workspace: str, wanted: TraceFilter, form: ExportFormat
+        self, workspace: str, filters: TraceFilter, form: ExportFormat
     ) -> AsyncIterator[bytes]:
         """Return a file of all traces, newest first, in chunks."""
         ids = await self._agents.ids_by_name(workspace)
-        wanted = await self._agents.resolve_filter(workspace, wanted)
-        return await export_traces(self._engine, workspace, wanted, ids, form)
+        filters = await self._agents.resolve_filter(workspace, filters)
+        return await export_traces(self._engine, workspace, filters, ids, form)
 
     async def _resolve(self, workspace: str, question: Question) -> Question:
         """Return the question with the agent's name instead of its id."""
-        wanted = await self._agents.resolve_filter(workspace, question.wanted)
-        return replace(question, wanted=wanted)
+        filters = await self._agents.resolve_filter(workspace, question.filters)
+        return replace(question, filters=filters)
 
 
 def _to_key_metrics(totals: queries.Totals, active_alerts: int) -> KeyMetrics:

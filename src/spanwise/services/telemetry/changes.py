@@ -37,11 +37,11 @@ class ChangeFinder:
     async def find(self, workspace: str, query: ChangesQuery) -> Changes:
         """Compare two sides, and name values like that of a side without traces."""
         sides = query.baseline, query.candidate
-        filters = [await self._agents.resolve_filter(workspace, side.wanted) for side in sides]
+        resolved = [await self._agents.resolve_filter(workspace, side.filters) for side in sides]
         baseline, candidate = await asyncio.gather(
             *(
-                self._read(workspace, query, side, wanted)
-                for side, wanted in zip(sides, filters, strict=True)
+                self._read(workspace, query, side, filters)
+                for side, filters in zip(sides, resolved, strict=True)
             )
         )
         # Sorting the latencies of millions of traces takes a second.
@@ -51,25 +51,25 @@ class ChangeFinder:
         if query.dimension is None:
             return changes
         first, second = await asyncio.gather(
-            self._add_similar(workspace, query, query.baseline, filters[0], changes.baseline),
-            self._add_similar(workspace, query, query.candidate, filters[1], changes.candidate),
+            self._add_similar(workspace, query, query.baseline, resolved[0], changes.baseline),
+            self._add_similar(workspace, query, query.candidate, resolved[1], changes.candidate),
         )
         return changes.model_copy(update={"baseline": first, "candidate": second})
 
     async def _read(
-        self, workspace: str, query: ChangesQuery, side: SideQuery, wanted: TraceFilter
+        self, workspace: str, query: ChangesQuery, side: SideQuery, filters: TraceFilter
     ) -> SideSums:
         period = clamp(side.period)
-        wanted = replace(wanted, period=TimeRange(period.start, period.end))
+        filters = replace(filters, period=TimeRange(period.start, period.end))
         calls = query.value_of(side) if query.of is Entity.SPANS else None
-        return await read_side(self._engine, workspace, side, wanted, calls)
+        return await read_side(self._engine, workspace, side, filters, calls)
 
     async def _add_similar(
         self,
         workspace: str,
         query: ChangesQuery,
         side: SideQuery,
-        wanted: TraceFilter,
+        filters: TraceFilter,
         shown: ChangeSide,
     ) -> ChangeSide:
         """Name values like that of a side without traces."""
@@ -78,7 +78,7 @@ class ChangeFinder:
             return shown
         values = AnalyticsQuery(measures=["count"], group_by=[own.field], limit=MAX_LIMIT)
         # The last condition is that of the side.
-        others = wanted.conditions[:-1]
+        others = filters.conditions[:-1]
         found = await run_query(self._engine, self._rollup, workspace, values, others, side.period)
         names = [row[own.field] for row in found.rows if row[own.field]]
         return shown.model_copy(update={"similar": find_similar(side.value, names)})

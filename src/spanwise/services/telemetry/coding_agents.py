@@ -216,11 +216,11 @@ class _Report:
         missing = [
             name for name in ("person", "repository") if not any(filter(None, self.by[name]))
         ]
-        wanted = (
+        required = (
             *(Measure.LINES, Measure.COMMITS, Measure.PULL_REQUESTS),
             *(Measure.ACTIVE_SECONDS, Measure.EDITS),
         )
-        return missing + [str(measure) for measure in wanted if measure not in self.measures]
+        return missing + [str(measure) for measure in required if measure not in self.measures]
 
 
 def _fields_of(measure: Measure, row: Mapping[str, Any]) -> list[str]:

@@ -36,18 +36,18 @@ class Logs:
         return parsed
 
     async def find(
-        self, workspace: str, wanted: RowFilter, page: PageRequest, order: Order
+        self, workspace: str, filters: RowFilter, page: PageRequest, order: Order
     ) -> Listing[Log]:
-        wanted = await self._agents.resolve_filter(workspace, wanted)
+        filters = await self._agents.resolve_filter(workspace, filters)
         ids = await self._agents.ids_by_name(workspace)
-        return await stored.find_logs(self._engine, workspace, wanted, page, ids, order)
+        return await stored.find_logs(self._engine, workspace, filters, page, ids, order)
 
     async def find_of_trace(
         self, workspace: str, trace_id: str, page: PageRequest, order: Order
     ) -> Listing[Log]:
         """List a trace's logs; raises NotFound if nothing is stored for the trace."""
-        wanted = RowFilter(conditions=equal(trace_id=trace_id))
-        listing = await self.find(workspace, wanted, page, order)
+        filters = RowFilter(conditions=equal(trace_id=trace_id))
+        listing = await self.find(workspace, filters, page, order)
         if not listing.total and not await is_known_trace(self._engine, workspace, trace_id):
             raise NotFound("trace not found")
         return listing

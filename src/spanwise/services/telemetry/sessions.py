@@ -17,15 +17,15 @@ class Sessions:
     async def find(
         self,
         workspace: str,
-        wanted: TraceFilter,
+        filters: TraceFilter,
         search: str | None,
         page: PageRequest,
         sort: SessionSort,
         order: Order,
     ) -> Listing[Session]:
-        wanted = await self._agents.resolve_filter(workspace, wanted)
+        filters = await self._agents.resolve_filter(workspace, filters)
         return await stored.find_sessions(
-            self._engine, workspace, wanted, search, page, sort, order
+            self._engine, workspace, filters, search, page, sort, order
         )
 
     async def get(self, workspace: str, session_id: str) -> SessionWithTraces:

@@ -55,36 +55,36 @@ class Signals:
             for signal in recorded
         ]
 
-    async def find(self, workspace: str, wanted: RowFilter, page: PageRequest) -> Listing[Signal]:
-        wanted = await self._agents.resolve_filter(workspace, wanted)
+    async def find(self, workspace: str, filters: RowFilter, page: PageRequest) -> Listing[Signal]:
+        filters = await self._agents.resolve_filter(workspace, filters)
         ids = await self._agents.ids_by_name(workspace)
-        return await stored.find_signals(self._engine, workspace, wanted, page, ids)
+        return await stored.find_signals(self._engine, workspace, filters, page, ids)
 
     async def find_of_trace(
         self, workspace: str, trace_id: str, page: PageRequest
     ) -> Listing[Signal]:
         """List a trace's signals; raises NotFound if nothing is stored for the trace."""
-        wanted = RowFilter(conditions=equal(trace_id=trace_id))
-        listing = await self.find(workspace, wanted, page)
+        filters = RowFilter(conditions=equal(trace_id=trace_id))
+        listing = await self.find(workspace, filters, page)
         if not listing.total and not await is_known_trace(self._engine, workspace, trace_id):
             raise NotFound("trace not found")
         return listing
 
     async def summarize(
-        self, workspace: str, wanted: RowFilter, granularity: Granularity
+        self, workspace: str, filters: RowFilter, granularity: Granularity
     ) -> list[SignalSummary]:
         """Summarize the signals of a period, by default the last 30 days, by name."""
-        period = wanted.period.or_last_days(SUMMARY_DAYS, utc_now())
+        period = filters.period.or_last_days(SUMMARY_DAYS, utc_now())
         buckets = period.buckets(granularity)
-        wanted = await self._agents.resolve_filter(workspace, wanted)
-        wanted = replace(wanted, period=TimeRange(period.start, period.end))
-        return await summarize_signals(self._engine, workspace, wanted, granularity, buckets)
+        filters = await self._agents.resolve_filter(workspace, filters)
+        filters = replace(filters, period=TimeRange(period.start, period.end))
+        return await summarize_signals(self._engine, workspace, filters, granularity, buckets)
 
     async def count_values(
-        self, workspace: str, signal_name: str, wanted: RowFilter, bins: int
+        self, workspace: str, signal_name: str, filters: RowFilter, bins: int
     ) -> SignalHistogram:
         """Count the values of a signal in a period, by default the last 30 days."""
-        period = wanted.period.or_last_days(SUMMARY_DAYS, utc_now())
-        wanted = await self._agents.resolve_filter(workspace, wanted)
-        wanted = replace(wanted, period=TimeRange(period.start, period.end))
-        return await count_values(self._engine, workspace, signal_name, wanted, bins)
+        period = filters.period.or_last_days(SUMMARY_DAYS, utc_now())
+        filters = await self._agents.resolve_filter(workspace, filters)
+        filters = replace(filters, period=TimeRange(period.start, period.end))
+        return await count_values(self._engine, workspace, signal_name, filters, bins)

@@ -68,7 +68,7 @@ class Traces:
     async def find(
         self,
         workspace: str,
-        wanted: TraceFilter,
+        filters: TraceFilter,
         page: PageRequest,
         sort: TraceSort,
         order: Order,
@@ -76,31 +76,31 @@ class Traces:
         with_error_names: bool = False,
     ) -> Listing[Trace]:
         ids = await self._agents.ids_by_name(workspace)
-        wanted = await self._agents.resolve_filter(workspace, wanted)
-        page_start = self._rollup.estimate_page_start(workspace, wanted, _MANY_PAGES * page.limit)
+        filters = await self._agents.resolve_filter(workspace, filters)
+        page_start = self._rollup.estimate_page_start(workspace, filters, _MANY_PAGES * page.limit)
         return await stored.find_traces(
             self._engine,
             workspace,
-            wanted,
+            filters,
             page,
             ids,
             sort,
             order,
             # A search counts what it has found.
-            self._count(workspace, wanted) if wanted.search is None else None,
+            self._count(workspace, filters) if filters.search is None else None,
             page_start,
             with_error_names=with_error_names,
         )
 
-    async def _count(self, workspace: str, wanted: TraceFilter) -> int:
+    async def _count(self, workspace: str, filters: TraceFilter) -> int:
         """Count with the rollup: millions of traces one by one would take most of the time."""
         others = replace(
-            wanted, conditions=tuple(c for c in wanted.conditions if c.field != "status")
+            filters, conditions=tuple(c for c in filters.conditions if c.field != "status")
         )
-        statuses = [c for c in wanted.conditions if c.field == "status"]
+        statuses = [c for c in filters.conditions if c.field == "status"]
         # The rollup has no traces by status, but it knows how many failed.
         is_by_status = can_use_rollup(others) and all(c.op is Operator.EQ for c in statuses)
-        counted = others if is_by_status else wanted
+        counted = others if is_by_status else filters
         question = Question(counted.period.or_all(), counted)
         counts = await self._rollup.answer(workspace, question, STATUS_COUNTS)
         if not is_by_status:
@@ -130,12 +130,12 @@ class Traces:
         return WholeTrace(trace, spans, signals, log_count)
 
     async def find_neighbours(
-        self, workspace: str, trace_id: str, wanted: TraceFilter, sort: TraceSort, order: Order
+        self, workspace: str, trace_id: str, filters: TraceFilter, sort: TraceSort, order: Order
     ) -> Neighbours:
         """Return the traces before and after one in the list of those that match."""
-        wanted = await self._agents.resolve_filter(workspace, wanted)
+        filters = await self._agents.resolve_filter(workspace, filters)
         location = await self._find_location(workspace, trace_id)
-        return await find_neighbours(self._engine, location, wanted, sort, order)
+        return await find_neighbours(self._engine, location, filters, sort, order)
 
     async def search_spans(self, workspace: str, trace_id: str, search: str) -> SpanMatches:
         """Return the spans of a trace that contain all words; a search without words finds none."""
@@ -147,15 +147,15 @@ class Traces:
     async def list_spans(
         self,
         workspace: str,
-        wanted: RowFilter,
+        filters: RowFilter,
         page: PageRequest,
         sort: SpanSort,
         order: Order,
     ) -> Listing[ListedSpan]:
         """Return one page of single spans of all traces."""
         ids = await self._agents.ids_by_name(workspace)
-        wanted = await self._agents.resolve_filter(workspace, wanted)
-        return await list_spans(self._engine, workspace, wanted, page, ids, sort, order)
+        filters = await self._agents.resolve_filter(workspace, filters)
+        return await list_spans(self._engine, workspace, filters, page, ids, sort, order)
 
     async def get_span(self, workspace: str, trace_id: str, span_id: str) -> Span:
         ids = await self._agents.ids_by_name(workspace)

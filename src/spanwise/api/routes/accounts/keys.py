@@ -6,7 +6,7 @@ from pydantic import Field
 
 from spanwise.api.auth import ClientAddress, Viewer, WorkspaceAdmin
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
-from spanwise.api.requests.fields import Moment, Name
+from spanwise.api.requests.fields import Name, Time
 from spanwise.api.requests.parameters import Paged
 from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import Use
@@ -20,7 +20,7 @@ MAX_GRACE_SECONDS = 86_400
 
 class NewKey(ApiModel):
     name: Name
-    expires_at: Moment | None = None
+    expires_at: Time | None = None
     scopes: list[Scope] = Field(default=[Scope.FULL], min_length=1)
 
 

@@ -47,9 +47,9 @@ class Compare(StrEnum):
     PREVIOUS = "previous"
 
 
-async def _question(wanted: Filtered) -> Question:
-    period = wanted.period.or_last_days(DEFAULT_DAYS, utc_now())
-    return Question(period, replace(wanted, period=TimeRange(period.start, period.end)))
+async def _question(filters: Filtered) -> Question:
+    period = filters.period.or_last_days(DEFAULT_DAYS, utc_now())
+    return Question(period, replace(filters, period=TimeRange(period.start, period.end)))
 
 
 Asked = Annotated[Question, Depends(_question)]
@@ -238,11 +238,11 @@ async def list_analyzed_traces(
     """List the traces of the period, or download them as a file."""
     if form is not None:
         reject_in_batch(request, "a download cannot be part of a batch")
-        chunks = await use.analytics.export(caller.workspace_id, question.wanted, form)
+        chunks = await use.analytics.export(caller.workspace_id, question.filters, form)
         async with use.catalog.write() as tx:
             await record_action(tx, caller, "traces.exported", None, address, format=form)
         return _download(chunks, question.period, form)
-    listing = await use.traces.find(caller.workspace_id, question.wanted, page, sort, order)
+    listing = await use.traces.find(caller.workspace_id, question.filters, page, sort, order)
     return succeed_page(page, listing)
 
 

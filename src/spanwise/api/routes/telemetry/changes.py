@@ -25,7 +25,7 @@ _VALUE: dict[str, Any] = {"min_length": 1, "max_length": 512, "pattern": r"^[^\x
 
 
 async def _query(
-    wanted: Filtered,
+    filters: Filtered,
     dimension: Annotated[
         Dimension | None, Query(description="Compare two values of it; without it, two periods.")
     ] = None,
@@ -45,27 +45,27 @@ async def _query(
         if (dimension is None) != (value is None):
             problem = "needs a dimension" if value else "is needed to compare two values"
             raise Invalid.field(name, problem)
-    period = wanted.period.or_last_days(DEFAULT_DAYS, utc_now())
+    period = filters.period.or_last_days(DEFAULT_DAYS, utc_now())
     earlier = TimeRange.parse(baseline_start, baseline_end, "baselineStart", "baselineEnd")
     if earlier != TimeRange():
         length = period.end - period.start
         before = earlier.or_last_days(max(1, length.days), period.start)
     elif dimension is None:
-        before = Question(period, wanted).before().period
+        before = Question(period, filters).before().period
     else:
         before = period
     return ChangesQuery(
         dimension,
-        _side(wanted, before, dimension, baseline),
-        _side(wanted, period, dimension, candidate),
+        _side(filters, before, dimension, baseline),
+        _side(filters, period, dimension, candidate),
     )
 
 
 def _side(
-    wanted: TraceFilter, period: BoundedRange, dimension: str | None, value: str | None
+    filters: TraceFilter, period: BoundedRange, dimension: str | None, value: str | None
 ) -> SideQuery:
     own = () if dimension is None else (FilterCondition(field=dimension, value=value),)
-    return SideQuery(value, period, replace(wanted, conditions=(*wanted.conditions, *own)))
+    return SideQuery(value, period, replace(filters, conditions=(*filters.conditions, *own)))
 
 
 @router.get("")

@@ -67,12 +67,12 @@ async def list_logs(
     caller: Reader,
     use: Use,
     page: Paged,
-    wanted: Filtered,
+    filters: Filtered,
     _fresh: Fresh,
     order: Order = Order.DESC,
 ) -> SuccessPage[Log]:
     """List logs, newest first unless `order=asc`."""
-    listing = await use.logs.find(caller.workspace_id, wanted, page, order)
+    listing = await use.logs.find(caller.workspace_id, filters, page, order)
     return succeed_page(page, listing)
 
 

@@ -98,8 +98,8 @@ async def delete_price(
     ] = None,
 ) -> Success[Deleted]:
     """Delete the prices of a model or tool; the list price applies again, also to stored spans."""
-    moment = effective_from if isinstance(effective_from, datetime) else None
-    subject = PriceSubject(kind, model, moment)
+    time = effective_from if isinstance(effective_from, datetime) else None
+    subject = PriceSubject(kind, model, time)
     await use.prices.delete(caller, subject, address, has_date=effective_from is not None)
     return succeed(Deleted(id=model))
 

@@ -39,13 +39,13 @@ async def list_sessions(
     use: Use,
     page: Paged,
     _fresh: Fresh,
-    wanted: Annotated[TraceFilter, Depends(_session_filter)],
+    filters: Annotated[TraceFilter, Depends(_session_filter)],
     search: Annotated[Text, Query(description="Part of a session id or a user id.")] = None,
     sort: SessionSort = SessionSort.TIME,
     order: Order = Order.DESC,
 ) -> SuccessPage[Session]:
     """List sessions, by default those whose last trace ended last; only matching traces count."""
-    listing = await use.sessions.find(caller.workspace_id, wanted, search, page, sort, order)
+    listing = await use.sessions.find(caller.workspace_id, filters, search, page, sort, order)
     return succeed_page(page, listing)
 
 

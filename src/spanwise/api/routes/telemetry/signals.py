@@ -74,10 +74,10 @@ async def record_signals(caller: Ingester, use: Use, request: Request) -> Succes
 
 @router.get("")
 async def list_signals(
-    caller: Reader, use: Use, page: Paged, wanted: Filtered, _fresh: Fresh
+    caller: Reader, use: Use, page: Paged, filters: Filtered, _fresh: Fresh
 ) -> SuccessPage[Signal]:
     """List signals, newest first."""
-    listing = await use.signals.find(caller.workspace_id, wanted, page)
+    listing = await use.signals.find(caller.workspace_id, filters, page)
     return succeed_page(page, listing)
 
 
@@ -85,12 +85,12 @@ async def list_signals(
 async def summarize_signals(
     caller: Reader,
     use: Use,
-    wanted: Filtered,
+    filters: Filtered,
     _fresh: Fresh,
     granularity: Granularity = Granularity.DAILY,
 ) -> Success[list[SignalSummary]]:
     """Summarize signals by name, by default over the last 30 days."""
-    summaries = await use.signals.summarize(caller.workspace_id, wanted, granularity)
+    summaries = await use.signals.summarize(caller.workspace_id, filters, granularity)
     return succeed(summaries)
 
 
@@ -98,14 +98,14 @@ async def summarize_signals(
 async def count_signal_values(
     caller: Reader,
     use: Use,
-    wanted: Filtered,
+    filters: Filtered,
     _fresh: Fresh,
     signal_name: Annotated[str, Query(alias="signalName", max_length=512)],
     bins: Annotated[int, Query(ge=2, le=50)] = 10,
 ) -> Success[SignalHistogram]:
     """Count the values of one signal in bins, by default over the last 30 days."""
-    found = await use.signals.count_values(caller.workspace_id, signal_name, wanted, bins)
-    return succeed(found)
+    histogram = await use.signals.count_values(caller.workspace_id, signal_name, filters, bins)
+    return succeed(histogram)
 
 
 @router.get("/trace/{traceId}")

@@ -72,8 +72,8 @@ async def list_spans(
     order: Order = Order.DESC,
 ) -> SuccessPage[ListedSpan]:
     """List single spans of all traces, newest first unless sorted otherwise."""
-    wanted = RowFilter(period, parse_conditions(filters))
-    listing = await use.traces.list_spans(caller.workspace_id, wanted, page, sort, order)
+    row_filter = RowFilter(period, parse_conditions(filters))
+    listing = await use.traces.list_spans(caller.workspace_id, row_filter, page, sort, order)
     return succeed_page(page, listing)
 
 
@@ -82,7 +82,7 @@ async def list_traces(
     caller: Reader,
     use: Use,
     page: Paged,
-    wanted: Filtered,
+    filters: Filtered,
     _fresh: Fresh,
     sort: TraceSort = TraceSort.START_TIME,
     order: Order = Order.DESC,
@@ -91,7 +91,7 @@ async def list_traces(
     """List traces, newest first unless sorted otherwise. With `errorNames`, failed ones have the
     name of their exception."""
     listing = await use.traces.find(
-        caller.workspace_id, wanted, page, sort, order, with_error_names=error_names
+        caller.workspace_id, filters, page, sort, order, with_error_names=error_names
     )
     return succeed_page(page, listing)
 
@@ -101,12 +101,12 @@ async def get_trace(
     trace_id: Annotated[TraceId, Path(alias="traceId")], caller: Reader, use: Use, _fresh: Fresh
 ) -> Response:
     """Get one trace with its spans in start order, its signals and its number of logs."""
-    found = await use.traces.get(caller.workspace_id, trace_id.lower())
+    detail = await use.traces.get(caller.workspace_id, trace_id.lower())
     data = {
-        **found.trace.model_dump(),
-        "spans": found.spans,
-        "signals": [signal.model_dump() for signal in found.signals],
-        "logCount": found.log_count,
+        **detail.trace.model_dump(),
+        "spans": detail.spans,
+        "signals": [signal.model_dump() for signal in detail.signals],
+        "logCount": detail.log_count,
     }
     return success_response(data)
 
@@ -116,16 +116,16 @@ async def get_neighbours(
     trace_id: Annotated[TraceId, Path(alias="traceId")],
     caller: Reader,
     use: Use,
-    wanted: Filtered,
+    filters: Filtered,
     _fresh: Fresh,
     sort: TraceSort = TraceSort.START_TIME,
     order: Order = Order.DESC,
 ) -> Success[Neighbours]:
     """Get the traces before and after one in the list with these filters and this order."""
-    found = await use.traces.find_neighbours(
-        caller.workspace_id, trace_id.lower(), wanted, sort, order
+    neighbours = await use.traces.find_neighbours(
+        caller.workspace_id, trace_id.lower(), filters, sort, order
     )
-    return succeed(found)
+    return succeed(neighbours)
 
 
 @router.get("/traces/{traceId}/matches")
@@ -137,8 +137,8 @@ async def search_trace(
     search: Annotated[str, Query(max_length=512, description="Words that must all occur.")],
 ) -> Success[SpanMatches]:
     """Find the spans of a trace with all words in name, input, output, attributes or error."""
-    found = await use.traces.search_spans(caller.workspace_id, trace_id.lower(), search)
-    return succeed(found)
+    matches = await use.traces.search_spans(caller.workspace_id, trace_id.lower(), search)
+    return succeed(matches)
 
 
 @router.get("/traces/{traceId}/spans/{spanId}")

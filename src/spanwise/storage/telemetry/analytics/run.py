@@ -73,7 +73,7 @@ async def _read_groups(
 ) -> Groups:
     """Read groups from the tables, and their series."""
     period = clamp(question.period)
-    wanted = replace(question.wanted, period=TimeRange(period.start, period.end))
+    wanted = replace(question.filters, period=TimeRange(period.start, period.end))
     has_uncounted = await has_uncounted_calls(engine, workspace, query, wanted.period)
     rows, where = select_rows(workspace, query, wanted, has_uncounted=has_uncounted)
     reader = _Reader(engine, query, rows, where.parameters)

@@ -97,7 +97,7 @@ class Rollup:
     async def choose_source(self, workspace: str, question: Question) -> Source:
         """Choose the rows to read: clean aggregates, and traces for the rest of the range."""
         watermarks = await self._watermarks.read()
-        if watermarks is None or not can_use_rollup(question.wanted):
+        if watermarks is None or not can_use_rollup(question.filters):
             return traces_source(workspace, question)
         period = clamp(question.period)
         if watermarks.slices is None and period.end - period.start < 2 * HOUR:

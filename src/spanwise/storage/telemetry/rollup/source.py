@@ -79,14 +79,14 @@ def can_use_rollup(wanted: TraceFilter) -> bool:
 
 def traces_source(workspace: str, question: Question) -> Source:
     """Return a source of raw traces only, which supports every filter."""
-    where = trace_conditions(workspace, question.wanted)
+    where = trace_conditions(workspace, question.filters)
     return Source(where.sql, parameters=where.parameters)
 
 
 def compile_plan(workspace: str, question: Question, plan: Plan, watermark: datetime) -> Source:
     """Turn a plan into conditions on the three tables."""
-    where = trace_conditions(workspace, question.wanted)
-    dimensions = dimension_conditions(workspace, question.wanted.conditions)
+    where = trace_conditions(workspace, question.filters)
+    dimensions = dimension_conditions(workspace, question.filters.conditions)
     parameters = dict(where.parameters)
     parameters |= bind_ranges(plan.trace_ranges)
     excluded_hours = [*plan.trace_hours, *plan.sliced_hours]

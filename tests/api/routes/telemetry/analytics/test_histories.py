@@ -137,8 +137,8 @@ async def _count(service: Service, person: Person, rollup: Rollup) -> Answer:
     traces = Traces(use.engine, use.pipeline, use.analytics._agents, rollup)
     question = all_time(Granularity.MONTHLY)
     page, newest_first = PageRequest(100), (TraceSort.START_TIME, Order.DESC)
-    listing = await traces.find(workspace, question.wanted, page, *newest_first)
-    export = await analytics.export(workspace, question.wanted, ExportFormat.JSONL)
+    listing = await traces.find(workspace, question.filters, page, *newest_first)
+    export = await analytics.export(workspace, question.filters, ExportFormat.JSONL)
     rows = [orjson.loads(line) async for piece in export for line in piece.splitlines()]
     metrics = await analytics.metrics(workspace, question, compare=False)
     series = {
