@@ -1,4 +1,7 @@
-"""Resolves tokens and API keys to a principal, with a short cache; records when keys were used."""
+"""Resolves tokens and API keys to a principal, with a short cache.
+
+Records when keys were used, and audits the first use of each from each address.
+"""
 
 from datetime import datetime
 
@@ -7,7 +10,7 @@ from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Unauthorized
 from spanwise.model.keys import KeyGrant
 from spanwise.model.workspaces import WorkspaceRole
-from spanwise.services.key_addresses import KeyAddresses
+from spanwise.services import audit
 from spanwise.services.tokens import TokenSigner, hash_secret
 from spanwise.services.ttl_cache import TtlCache
 from spanwise.storage.catalog import Catalog
@@ -21,6 +24,10 @@ CACHE_SECONDS = 4.0
 
 # Only admins make keys; beyond that a key is limited by its scopes.
 _KEY_ROLE = WorkspaceRole.ADMIN
+
+# Keys of short-lived machines are used from thousands of addresses.
+MAX_ADDRESSES = 100
+_MAX_KNOWN_ADDRESSES = 10_000
 
 
 class Access:
@@ -50,7 +57,7 @@ class Access:
             raise Unauthorized("the API key is not valid")
         principal = self._admit(grant)
         if address is not None:
-            self._key_addresses.note(grant, address)
+            self._key_addresses.add(grant, address)
         return principal
 
     def find_cached_key(self, secret: str, address: str) -> Principal | None:
@@ -126,3 +133,41 @@ class Access:
                 grant = await stored_keys.find_grant(tx, secret_hash)
             self._grants.put(secret_hash, grant, load, CACHE_SECONDS)
         return grant
+
+
+class KeyAddresses:
+    """Collects new addresses of keys in memory; `write` stores and audits them."""
+
+    def __init__(self) -> None:
+        self._known: set[tuple[str, str]] = set()
+        self._new: list[tuple[KeyGrant, str]] = []
+
+    def is_known(self, key_id: str, address: str) -> bool:
+        return (key_id, address) in self._known
+
+    def add(self, grant: KeyGrant, address: str) -> None:
+        if (grant.key_id, address) not in self._known:
+            if len(self._known) >= _MAX_KNOWN_ADDRESSES:
+                self._known.clear()
+            self._known.add((grant.key_id, address))
+            self._new.append((grant, address))
+
+    async def write(self, catalog: Catalog) -> None:
+        """Store the collected addresses and audit those that no process has seen before."""
+        new, self._new = self._new, []
+        if not new:
+            return
+        try:
+            async with catalog.write() as tx:
+                for grant, address in new:
+                    if await stored_keys.add_address(tx, grant.key_id, address, MAX_ADDRESSES):
+                        await audit.record(
+                            tx,
+                            "key.used_from_new_address",
+                            workspace=grant.workspace_id,
+                            subject=grant.key_id,
+                            address=address,
+                        )
+        except BaseException:
+            self._new = new + self._new
+            raise

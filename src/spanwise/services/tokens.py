@@ -1,4 +1,4 @@
-"""Signed sign-in tokens (JWT), and random tokens for links in mails."""
+"""Sign-ins with their signed tokens (JWT), and random tokens for links in mails."""
 
 import hashlib
 import secrets
@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 
 import jwt
 
+from spanwise.model.accounts import Account, User
+from spanwise.model.api_model import utc_now
 from spanwise.model.errors import Unauthorized
 
 _ALGORITHM = "HS256"
@@ -64,6 +66,24 @@ class TokenSigner:
         if not isinstance(payload["ver"], int):
             raise Unauthorized("the token is not valid")
         return Claims(payload["sub"], payload["ver"])
+
+
+@dataclass(frozen=True)
+class SignIn:
+    """The token that a person gets, whichever way they signed in."""
+
+    token: str
+    expires_in_seconds: int
+    user: User
+
+
+def new_sign_in(signer: TokenSigner, account: Account) -> SignIn:
+    claims = Claims(account.user.id, account.token_version)
+    return SignIn(
+        token=signer.sign(claims, utc_now()),
+        expires_in_seconds=int(signer.lifetime.total_seconds()),
+        user=account.user,
+    )
 
 
 def new_secret() -> str:

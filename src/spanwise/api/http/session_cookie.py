@@ -14,7 +14,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import Response
 
 from spanwise.model.errors import Forbidden
-from spanwise.services.accounts.sign_ins import SignIn
+from spanwise.services.tokens import SignIn
 
 DASHBOARD_HEADER = "x-spanwise-dashboard"
 _SAME_ORIGIN = "same-origin"

@@ -1,5 +1,6 @@
-"""Masks what a workspace sends, by its rules."""
+"""Masks what a workspace sends, by its rules; the compiled rules are held in memory."""
 
+from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
@@ -72,3 +73,31 @@ class Masker:
             case dict():
                 return {self.mask_text(k): self.mask_json(v) for k, v in value.items()}
         return value
+
+
+class WorkspaceMasking:
+    """The maskers of all workspaces. One without rules, or with masking off, has none."""
+
+    def __init__(self) -> None:
+        self._maskers: dict[str, Masker] = {}
+
+    def find(self, workspace: str) -> Masker | None:
+        return self._maskers.get(workspace)
+
+    def set(self, workspace: str, rules: MaskingRules) -> None:
+        if rules.mode is MaskingMode.OFF:
+            self._maskers.pop(workspace, None)
+        else:
+            self._maskers[workspace] = self._compile(workspace, rules)
+
+    def replace_all(self, rules: Mapping[str, MaskingRules]) -> None:
+        """Replace the rules of all workspaces. Unchanged ones are not compiled again."""
+        self._maskers = {
+            workspace: self._compile(workspace, own_rules)
+            for workspace, own_rules in rules.items()
+            if own_rules.mode is not MaskingMode.OFF
+        }
+
+    def _compile(self, workspace: str, rules: MaskingRules) -> Masker:
+        current = self._maskers.get(workspace)
+        return current if current is not None and current.rules == rules else Masker(rules)

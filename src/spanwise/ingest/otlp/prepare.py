@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from itertools import compress, count
 from typing import Any
 
@@ -29,10 +28,11 @@ from spanwise.ingest.otlp.embedded_values import (
 from spanwise.ingest.otlp.instrumentation_fixes import Correction, find_corrections
 from spanwise.ingest.otlp.limits import (
     EARLIEST_NANO,
-    LATEST_NANO,
     MAX_AHEAD_NANO,
     SPAN_ID_BYTES,
     TRACE_ID_BYTES,
+    hours_of,
+    refuse_many_months,
 )
 from spanwise.ingest.otlp.message_order import number_messages
 from spanwise.ingest.otlp.span_events import add_event_attributes
@@ -42,19 +42,11 @@ from spanwise.ingest.records.record import Kind, Record
 from spanwise.ingest.records.rows import encode_signals
 from spanwise.ingest.rest_bodies import NewSignal
 from spanwise.model.errors import Invalid
-from spanwise.model.times import EARLIEST
 
-# One year touches up to 13 months. Tables are partitioned by month, and each partition of an insert
-# takes the engine about 15 ms, during which readers wait: a request with 323 months took seconds.
-MAX_MONTHS = 13
 _PARENT_ID_BYTES = {SPAN_ID_BYTES, 0}
 # Invalid according to W3C Trace Context.
 _NO_TRACE_ID, _NO_SPAN_ID = bytes(TRACE_ID_BYTES), bytes(SPAN_ID_BYTES)
 
-_HOUR_NANO = 3600 * 10**9
-_DAY_NANO = 24 * _HOUR_NANO
-# Times within a shorter range cannot fall into more than `MAX_MONTHS` months.
-_MIN_RANGE_NANO = (MAX_MONTHS - 1) * 28 * _DAY_NANO
 _START_OF = operator.attrgetter("start_time_unix_nano")
 
 # The index of a span in its request, and why it is invalid.
@@ -111,7 +103,7 @@ def prepare_traces(
             f"to /v1/traces. {describe_rejections(rejections)}"
         )
     kind = Kind.CALLS if has_calls else Kind.TRACES
-    record = Record(kind, bytearray().join(frames), workspace=workspace, hours=_hours_of(starts))
+    record = Record(kind, bytearray().join(frames), workspace=workspace, hours=hours_of(starts))
     return _with_signals(to_prepared(record, total, rejections), workspace, signals)
 
 
@@ -211,28 +203,6 @@ def describe_rejections(rejections: Sequence[Rejection], items: str = "spans") -
         f"{problem}: {len(indexes):,} of the {items}, the first at index {indexes[0]}"
         for problem, indexes in by_problem.items()
     )
-
-
-def refuse_many_months(times: Sequence[int]) -> None:
-    """Raise Invalid when times fall into too many months. Implausible times do not count."""
-    if len(times) <= MAX_MONTHS or max(times) - min(times) < _MIN_RANGE_NANO:
-        return
-    days = {at // _DAY_NANO for at in times if EARLIEST_NANO <= at < LATEST_NANO}
-    months = {f"{EARLIEST + timedelta(days=day):%Y-%m}" for day in days}
-    if len(months) > MAX_MONTHS:
-        raise Invalid(
-            f"the request has items of {len(months):,} months; at most {MAX_MONTHS} are allowed"
-        )
-
-
-def _hours_of(times: Sequence[int]) -> frozenset[int]:
-    """Return the hours since 1970 of all plausible times."""
-    if not times:
-        return frozenset()
-    first, last = min(times) // _HOUR_NANO, max(times) // _HOUR_NANO
-    if first == last:
-        return frozenset([first])
-    return frozenset(at // _HOUR_NANO for at in times if EARLIEST_NANO <= at < LATEST_NANO)
 
 
 # --- spans --------------------------------------------------------------------------------------

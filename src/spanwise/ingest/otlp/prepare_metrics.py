@@ -12,13 +12,12 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.metrics.v1.metrics_pb2 import DataPointFlags, Metric
 
-from spanwise.ingest.otlp.limits import EARLIEST_NANO, MAX_AHEAD_NANO
+from spanwise.ingest.otlp.limits import EARLIEST_NANO, MAX_AHEAD_NANO, refuse_many_months
 from spanwise.ingest.otlp.prepare import (
     Prepared,
     Rejection,
     describe_rejections,
     raw_scopes,
-    refuse_many_months,
     to_prepared,
 )
 from spanwise.ingest.otlp.truncation import MAX_VALUE_BYTES, truncate_metric

@@ -26,9 +26,8 @@ from spanwise.services.accounts.registration import (
     add_account,
     lock_registration,
 )
-from spanwise.services.accounts.sign_ins import SignIn, new_sign_in
 from spanwise.services.notifications.mail import Mail, Mailer
-from spanwise.services.tokens import TokenSigner, hash_secret, new_secret
+from spanwise.services.tokens import SignIn, TokenSigner, hash_secret, new_secret, new_sign_in
 from spanwise.services.workspaces.invitations import accept_invitation
 from spanwise.settings import Settings
 from spanwise.storage.catalog import Catalog, Transaction

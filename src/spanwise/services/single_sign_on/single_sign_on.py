@@ -8,7 +8,6 @@ import structlog
 from spanwise.model.api_model import utc_now
 from spanwise.services import audit
 from spanwise.services.access import Access
-from spanwise.services.accounts.sign_ins import SignIn, new_sign_in
 from spanwise.services.notifications.mail import Mailer
 from spanwise.services.single_sign_on.admission import Admission, admit
 from spanwise.services.single_sign_on.attempts import Attempt, AttemptSigner, new_attempt
@@ -17,7 +16,7 @@ from spanwise.services.single_sign_on.provider import ClientConfig, Provider
 from spanwise.services.single_sign_on.refusals import Reason, SignInRefused
 from spanwise.services.single_sign_on.role_claim import read_roles
 from spanwise.services.single_sign_on.take_over import METHOD, write_mail
-from spanwise.services.tokens import TokenSigner
+from spanwise.services.tokens import SignIn, TokenSigner, new_sign_in
 from spanwise.settings import Settings, load_secret_key
 from spanwise.storage.catalog import Catalog
 

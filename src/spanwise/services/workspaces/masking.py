@@ -2,8 +2,7 @@
 
 import asyncio
 
-from spanwise.ingest.masking.masker import Masker
-from spanwise.ingest.masking.workspaces import WorkspaceMasking
+from spanwise.ingest.masking.masker import Masker, WorkspaceMasking
 from spanwise.model.accounts import Principal
 from spanwise.model.masking import MaskingMode, MaskingRules
 from spanwise.services import audit

@@ -5,7 +5,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 
 from spanwise.api.http.session_cookie import SessionCookie
-from spanwise.services.accounts.sign_ins import SignIn
+from spanwise.services.tokens import SignIn
 from support.accounts import make_account
 
 COOKIE = SessionCookie("a key of at least thirty-two characters", is_secure=False)

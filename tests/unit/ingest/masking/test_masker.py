@@ -1,7 +1,6 @@
 """Masking of signals, and the maskers of all workspaces."""
 
-from spanwise.ingest.masking.masker import Masker
-from spanwise.ingest.masking.workspaces import WorkspaceMasking
+from spanwise.ingest.masking.masker import Masker, WorkspaceMasking
 from spanwise.ingest.rest_bodies import NewSignal
 from spanwise.model.masking import Detector, MaskingMode, MaskingRules
 

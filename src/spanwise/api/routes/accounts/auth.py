@@ -13,7 +13,7 @@ from spanwise.api.services import Use
 from spanwise.model.accounts import SignInOptions, User
 from spanwise.model.api_model import ApiModel
 from spanwise.model.errors import Forbidden
-from spanwise.services.accounts.sign_ins import SignIn
+from spanwise.services.tokens import SignIn
 
 router = PrefixRouter("auth", "/auth")
 
