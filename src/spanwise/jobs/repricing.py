@@ -124,9 +124,9 @@ class Repricer:
     async def look_up_postponed(self) -> None:
         """Look up the prices that ingest postponed; request repricing of models that have one."""
         keys = self._writer.postponed_lookups()
-        found = await self._look_up(keys)
-        await self._request(key for key, periods in found.items() if periods)
-        self._writer.finish_lookups(keys, [key for key in keys if not found.get(key)])
+        periods_by_key = await self._look_up(keys)
+        await self._request(key for key, periods in periods_by_key.items() if periods)
+        self._writer.finish_lookups(keys, [key for key in keys if not periods_by_key.get(key)])
 
     async def _request(self, keys: Iterable[PriceKey]) -> None:
         # One transaction per key, so that other catalog writers are not blocked.

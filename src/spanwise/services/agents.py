@@ -247,14 +247,14 @@ class Agents:
     ) -> Listing[Agent]:
         await self._directory.flush_activity()
         async with self._catalog.read() as tx:
-            found = await stored.list_agents(tx, caller.workspace_id, search, page)
-        return Listing(await self._complete(caller, found.items), found.total)
+            listing = await stored.list_agents(tx, caller.workspace_id, search, page)
+        return Listing(await self._complete(caller, listing.items), listing.total)
 
     async def get(self, caller: Principal, agent: str) -> Agent:
         await self._directory.flush_activity()
         async with self._catalog.read() as tx:
-            found = await require_agent(tx, caller.workspace_id, agent)
-        [complete] = await self._complete(caller, [found])
+            record = await require_agent(tx, caller.workspace_id, agent)
+        [complete] = await self._complete(caller, [record])
         return complete
 
     async def create(self, caller: Principal, fields: Mapping[str, Any]) -> Agent:
@@ -288,41 +288,41 @@ class Agents:
         """Change the given fields. Traces are matched to agents by name."""
         await self._wait_until_visible(caller)
         async with self._catalog.write() as tx:
-            found = await require_agent(tx, caller.workspace_id, agent)
+            record = await require_agent(tx, caller.workspace_id, agent)
             if changes and not await stored.change_agent(
-                tx, caller.workspace_id, found.id, dict(changes), utc_now()
+                tx, caller.workspace_id, record.id, dict(changes), utc_now()
             ):
                 raise _name_taken(changes["name"])
         self._directory.invalidate(caller.workspace_id)
-        return await self.get(caller, found.id)
+        return await self.get(caller, record.id)
 
     async def delete(self, caller: Principal, agent: str, address: str | None) -> str:
         """Delete an agent but not its telemetry. A later trace with its name creates it again."""
         await self._wait_until_visible(caller)
         async with self._catalog.write() as tx:
-            found = await require_agent(tx, caller.workspace_id, agent)
-            await stored.delete_agent(tx, caller.workspace_id, found.id)
+            record = await require_agent(tx, caller.workspace_id, agent)
+            await stored.delete_agent(tx, caller.workspace_id, record.id)
             await record_event(
                 tx,
                 caller.workspace_id,
                 EventType.AGENT_DELETED,
                 actor=caller.caller_id,
-                subject=found.id,
-                name=found.name,
+                subject=record.id,
+                name=record.name,
             )
-            await record_action(tx, caller, "agent.deleted", found.id, address, name=found.name)
+            await record_action(tx, caller, "agent.deleted", record.id, address, name=record.name)
         self._directory.invalidate(caller.workspace_id)
-        return found.id
+        return record.id
 
     async def _wait_until_visible(self, caller: Principal) -> None:
         """Wait until the agents of all acknowledged traces exist."""
         await self._pipeline.wait_until_visible(Freshness(caller.workspace_id))
         await self._directory.flush_activity()
 
-    async def _complete(self, caller: Principal, found: Sequence[Agent]) -> Sequence[Agent]:
+    async def _complete(self, caller: Principal, agents: Sequence[Agent]) -> Sequence[Agent]:
         """Add statistics and remove secrets of receivers."""
         may_change = caller.may_write(WorkspaceRole.EDITOR)
-        names = [agent.name for agent in found]
+        names = [agent.name for agent in agents]
         stats = await self._read_stats(caller.workspace_id, names)
         return [
             agent.model_copy(
@@ -333,7 +333,7 @@ class Agents:
                     **({"stats24h": stats[agent.name]} if agent.name in stats else {}),
                 }
             )
-            for agent in found
+            for agent in agents
         ]
 
     async def _read_stats(self, workspace_id: str, names: Sequence[str]) -> dict[str, AgentStats]:
@@ -364,10 +364,10 @@ class Agents:
 
 
 async def require_agent(tx: Transaction, workspace_id: str, agent: str) -> Agent:
-    found = await stored.find_agent(tx, workspace_id, agent)
-    if found is None:
+    record = await stored.find_agent(tx, workspace_id, agent)
+    if record is None:
         raise NotFound("agent not found")
-    return found
+    return record
 
 
 def _name_taken(name: str) -> Invalid:

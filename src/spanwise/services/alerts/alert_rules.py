@@ -70,9 +70,9 @@ class AlertRules:
     async def get(self, caller: Principal) -> AlertSettings:
         """Return the settings of the workspace, without secrets."""
         async with self._catalog.read() as tx:
-            found = await stored.find_alert_settings(tx, caller.workspace_id, None)
+            settings = await stored.find_alert_settings(tx, caller.workspace_id, None)
         may_change = caller.may_write(WorkspaceRole.EDITOR)
-        return found.without_secrets(shortens_webhooks=not may_change)
+        return settings.without_secrets(shortens_webhooks=not may_change)
 
     async def change(
         self, caller: Principal, changes: Mapping[str, Any], address: str | None
@@ -96,21 +96,27 @@ class AlertRules:
         # Waits until agents of just acknowledged traces are registered.
         await self._agents.get(caller, agent)
         async with self._catalog.write() as tx:
-            found = await require_agent(tx, caller.workspace_id, agent)
-            settings = _merge(found.alert_settings, changes)
+            record = await require_agent(tx, caller.workspace_id, agent)
+            settings = _merge(record.alert_settings, changes)
             if "rules" in changes:
                 check_rules(settings.rules)
             await stored_agents.change_agent(
                 tx,
                 caller.workspace_id,
-                found.id,
+                record.id,
                 {"alert_settings": settings.model_dump(mode="json", by_alias=False)},
                 utc_now(),
             )
             await record_action(
-                tx, caller, _CHANGED, found.id, address, name=found.name, rules=len(settings.rules)
+                tx,
+                caller,
+                _CHANGED,
+                record.id,
+                address,
+                name=record.name,
+                rules=len(settings.rules),
             )
-        changed = await self._agents.get(caller, found.id)
+        changed = await self._agents.get(caller, record.id)
         return changed.model_copy(update={"alert_settings": settings.with_masked_channels()})
 
     async def _check_urls(self, changes: Mapping[str, Any]) -> None:

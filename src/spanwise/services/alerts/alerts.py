@@ -41,8 +41,8 @@ class Alerts:
         self, caller: Principal, filters: AlertFilter, page: PageRequest
     ) -> Listing[Alert]:
         async with self._catalog.read() as tx:
-            found = await stored.list_alerts(tx, caller.workspace_id, filters, page)
-            return Listing(await self._mark_silenced(tx, caller, found.items), found.total)
+            listing = await stored.list_alerts(tx, caller.workspace_id, filters, page)
+            return Listing(await self._mark_silenced(tx, caller, listing.items), listing.total)
 
     async def summarize(self, caller: Principal, filters: AlertFilter) -> AlertSummary:
         async with self._catalog.read() as tx:
@@ -50,8 +50,8 @@ class Alerts:
 
     async def get(self, caller: Principal, alert_id: str) -> Alert:
         async with self._catalog.read() as tx:
-            found = [await require_alert(tx, caller, alert_id)]
-            return (await self._mark_silenced(tx, caller, found))[0]
+            alerts = [await require_alert(tx, caller, alert_id)]
+            return (await self._mark_silenced(tx, caller, alerts))[0]
 
     async def acknowledge(self, caller: Principal, alert_id: str, note: str | None) -> Alert:
         """Mark an active alert as acknowledged. Does nothing if it already is."""
@@ -122,8 +122,8 @@ class Alerts:
                 note=text,
             )
             await stored.add_status_change(tx, alert_id, move)
-            found = [await require_alert(tx, caller, alert_id)]
-            return (await self._mark_silenced(tx, caller, found))[0]
+            alerts = [await require_alert(tx, caller, alert_id)]
+            return (await self._mark_silenced(tx, caller, alerts))[0]
 
     async def _mark_silenced(
         self, tx: Transaction, caller: Principal, alerts: Sequence[Alert]

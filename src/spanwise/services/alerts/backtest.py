@@ -52,16 +52,16 @@ class Backtests:
         """Replay rules, by default the current ones, of an agent or without one the workspace."""
         end = self._clock()
         start = end - timedelta(days=DAYS)
-        found = None if agent is None else await self._agents.get(caller, agent)
-        current, first_seen = await self._read_scope(caller, found)
+        scope = None if agent is None else await self._agents.get(caller, agent)
+        current, first_seen = await self._read_scope(caller, scope)
         rules = current.rules if rules is None else rules
         check_rules(rules)
         outcomes = []
         for rule in rules:
             watched = WatchedRule(
                 caller.workspace_id,
-                found.id if found else None,
-                found.name if found else None,
+                scope.id if scope else None,
+                scope.name if scope else None,
                 first_seen,
                 rule,
             )

@@ -102,8 +102,8 @@ class RuleWindows:
         )
         async with self._catalog.read() as tx:
             marks = await stored_failures.list_marks(tx, watched.workspace_id)
-        found = await list_failures(self._engine, watched.workspace_id, query, marks)
-        return [group for group in found.items if _appeared(group, start)]
+        failures = await list_failures(self._engine, watched.workspace_id, query, marks)
+        return [group for group in failures.items if _appeared(group, start)]
 
     async def _measure_group(
         self,
@@ -123,10 +123,10 @@ class RuleWindows:
         if signal_rules:
             names = sorted({w.rule.signal_name or "" for w in signal_rules})
             workspaces = [w.workspace_id for w in signal_rules]
-            found = await measure_signals(
+            signals = await measure_signals(
                 self._engine, workspaces, names, periods, buckets, by_agent=by_agent
             )
-            series |= _by_agent_name(found, signal_rules)
+            series |= _by_agent_name(signals, signal_rules)
         return series
 
     async def _measure_alone(
@@ -162,10 +162,10 @@ def _appeared(group: FailureGroup, start: datetime) -> bool:
     return group.status is FailureStatus.REGRESSED
 
 
-def _by_agent_name(found: Series, rules: Iterable[WatchedRule]) -> Series:
+def _by_agent_name(series: Series, rules: Iterable[WatchedRule]) -> Series:
     """Replace agent ids by names: signals may refer to their agent by id."""
     names = {(w.workspace_id, w.agent_id): w.agent_name or "" for w in rules}
-    return {(key[0], names.get(key[:2], key[1]), key[2]): rows for key, rows in found.items()}
+    return {(key[0], names.get(key[:2], key[1]), key[2]): rows for key, rows in series.items()}
 
 
 def _series_key(watched: WatchedRule) -> SeriesKey:

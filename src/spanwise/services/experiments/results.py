@@ -54,25 +54,25 @@ class Results:
         now = utc_now()
         period = (now - timedelta(days=PLAN_DAYS), now)
         if request.signal_name is not None:
-            found = await measure_signals(
+            measured = await measure_signals(
                 self._engine, workspace, request.signal_name, agent, period
             )
         else:
             # A percentile has no variance per unit; that of the mean is the best guess.
             is_percentile = request.metric is TraceMetric.P95_LATENCY
             metric = TraceMetric.LATENCY if is_percentile else request.metric
-            found = await measure_traces(self._engine, workspace, metric, agent, period)
-        if found is None:
+            measured = await measure_traces(self._engine, workspace, metric, agent, period)
+        if measured is None:
             return ExperimentPlan(
                 baseline=None, units=0, units_per_day=0, units_per_variant=None, days=None
             )
-        units = plan_units(found.mean, found.variance, request.lift, request.variants)
+        units = plan_units(measured.mean, measured.variance, request.lift, request.variants)
         return ExperimentPlan(
-            baseline=found.mean,
-            units=found.units,
-            units_per_day=found.units_per_day,
+            baseline=measured.mean,
+            units=measured.units,
+            units_per_day=measured.units_per_day,
             units_per_variant=units,
-            days=None if units is None else units * request.variants / found.units_per_day,
+            days=None if units is None else units * request.variants / measured.units_per_day,
         )
 
     async def get(self, workspace: str, experiment: Experiment) -> ExperimentResults:

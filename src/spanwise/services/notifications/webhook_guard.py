@@ -40,8 +40,8 @@ class AddressRefused(Exception):  # noqa: N818 -- an outcome, not a bug
 async def resolve(host: str, port: int) -> list[str]:
     """Resolve a host name with the system resolver."""
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    entries = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 def is_public(text: str) -> bool:

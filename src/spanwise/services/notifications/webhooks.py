@@ -51,12 +51,12 @@ class Webhooks:
 
     async def list(self, caller: Principal, page: PageRequest) -> Listing[Webhook]:
         async with self._catalog.read() as tx:
-            found = await stored.list_webhooks(tx, caller.workspace_id, page)
+            listing = await stored.list_webhooks(tx, caller.workspace_id, page)
         if _may_manage(caller):
-            return found
+            return listing
         return Listing(
-            [one.model_copy(update={"url": mask_secret(one.url)}) for one in found.items],
-            found.total,
+            [one.model_copy(update={"url": mask_secret(one.url)}) for one in listing.items],
+            listing.total,
         )
 
     async def create(
@@ -90,8 +90,8 @@ class Webhooks:
     ) -> Listing[Delivery]:
         async with self._catalog.read() as tx:
             if webhook_id is not None:
-                found = await stored.find_webhook(tx, caller.workspace_id, webhook_id)
-                if found is None:
+                row = await stored.find_webhook(tx, caller.workspace_id, webhook_id)
+                if row is None:
                     raise NotFound("webhook not found")
             listing = await stored.list_deliveries(
                 tx, caller.workspace_id, page, webhook_id=webhook_id, status=status
@@ -104,10 +104,10 @@ class Webhooks:
         """Send a test message now and return its delivery."""
         now = utc_now()
         async with self._catalog.write() as tx:
-            found = await stored.find_webhook(tx, caller.workspace_id, webhook_id)
-            if found is None:
+            row = await stored.find_webhook(tx, caller.workspace_id, webhook_id)
+            if row is None:
                 raise NotFound("webhook not found")
-            webhook, secret = found
+            webhook, secret = row
             stamp = now.isoformat().replace("+00:00", "Z")
             message = new_outbox_message(
                 caller.workspace_id,

@@ -67,7 +67,7 @@ class IdTokenVerifier:
 
 def _select_key(document: Json, kid: object, algorithm: str) -> jwt.PyJWK | None:
     """Return the signing key with this id; without an id, the only one that fits."""
-    found = []
+    fitting = []
     keys = document.get("keys")
     for entry in keys if isinstance(keys, list) else ():
         if not isinstance(entry, dict) or entry.get("use", "sig") != "sig":
@@ -75,11 +75,11 @@ def _select_key(document: Json, kid: object, algorithm: str) -> jwt.PyJWK | None
         if entry.get("alg", algorithm) != algorithm or kid not in (None, entry.get("kid")):
             continue
         try:
-            found.append(jwt.PyJWK(entry, algorithm))
+            fitting.append(jwt.PyJWK(entry, algorithm))
         except jwt.PyJWTError:
             # The type of the key does not fit the algorithm.
             continue
-    return found[0] if len(found) == 1 else None
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def _rejected(detail: str) -> SignInRefused:

@@ -138,14 +138,14 @@ def read_metadata(document: Json, issuer: str) -> Metadata:
             raise SignInRefused(Reason.PROVIDER_UNAVAILABLE, f"discovery: {name} is {url!r}")
         return url
 
-    found = document.get("issuer")
-    # Providers and people disagree about the slash at the end; tokens must repeat `found` exactly.
-    if not isinstance(found, str) or found.rstrip("/") != issuer.rstrip("/"):
-        raise SignInRefused(Reason.PROVIDER_UNAVAILABLE, f"discovery: the issuer is {found!r}")
+    stated = document.get("issuer")
+    # Providers and people disagree about the slash at the end; tokens must repeat `stated` exactly.
+    if not isinstance(stated, str) or stated.rstrip("/") != issuer.rstrip("/"):
+        raise SignInRefused(Reason.PROVIDER_UNAVAILABLE, f"discovery: the issuer is {stated!r}")
     methods = document.get("token_endpoint_auth_methods_supported")
     has_userinfo = document.get("userinfo_endpoint") is not None
     return Metadata(
-        issuer=found,
+        issuer=stated,
         authorization_endpoint=endpoint("authorization_endpoint"),
         token_endpoint=endpoint("token_endpoint"),
         jwks_uri=endpoint("jwks_uri"),

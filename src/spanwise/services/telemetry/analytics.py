@@ -106,8 +106,8 @@ class Analytics:
         question = await self._resolve(workspace, question)
         series = await self._rollup.answer(workspace, question, queries.PERCENTILES)
         points = []
-        for bucket, found in zip(question.buckets, series, strict=True):
-            p50, p95, p99 = found or (None, None, None)
+        for bucket, percentiles in zip(question.buckets, series, strict=True):
+            p50, p95, p99 = percentiles or (None, None, None)
             points.append(PercentilesPoint(date=question.label(bucket), p50=p50, p95=p95, p99=p99))
         return points
 
@@ -138,10 +138,10 @@ class Analytics:
 
     async def costs(self, workspace: str, question: Question) -> Costs:
         question = await self._resolve(workspace, question)
-        found = await self._rollup.answer(workspace, question, queries.COSTS)
-        by_model, unpriced_by_model = found.by_model, found.tokens_by_model
-        total, unpriced = (sum(values) for values in zip(*found.series, strict=True))
-        without_model = total - sum(by_model.values()) - sum(found.by_tool.values())
+        costs = await self._rollup.answer(workspace, question, queries.COSTS)
+        by_model, unpriced_by_model = costs.by_model, costs.tokens_by_model
+        total, unpriced = (sum(values) for values in zip(*costs.series, strict=True))
+        without_model = total - sum(by_model.values()) - sum(costs.by_tool.values())
         if without_model > _ROUNDING * total:
             by_model[NO_NAME] = by_model.get(NO_NAME, 0.0) + without_model
         if unpriced > sum(unpriced_by_model.values()):
@@ -150,14 +150,14 @@ class Analytics:
         return Costs(
             total_cost=total,
             by_model=by_model,
-            by_tool=found.by_tool,
+            by_tool=costs.by_tool,
             trend=[
                 CostPoint(date=question.label(bucket), cost=cost, unpriced_tokens=tokens)
-                for bucket, (cost, tokens) in zip(question.buckets, found.series, strict=True)
+                for bucket, (cost, tokens) in zip(question.buckets, costs.series, strict=True)
             ],
             unpriced_tokens=unpriced,
             unpriced_tokens_by_model=unpriced_by_model,
-            unpriced_models=found.unpriced,
+            unpriced_models=costs.unpriced,
         )
 
     async def errors(self, workspace: str, question: Question) -> ErrorsByType:

@@ -79,8 +79,8 @@ class ChangeFinder:
         values = AnalyticsQuery(measures=["count"], group_by=[own.field], limit=MAX_LIMIT)
         # The last condition is that of the side.
         others = filters.conditions[:-1]
-        found = await run_query(self._engine, self._rollup, workspace, values, others, side.period)
-        names = [row[own.field] for row in found.rows if row[own.field]]
+        result = await run_query(self._engine, self._rollup, workspace, values, others, side.period)
+        names = [row[own.field] for row in result.rows if row[own.field]]
         return shown.model_copy(update={"similar": find_similar(side.value, names)})
 
 

@@ -56,9 +56,9 @@ class Failures:
         """Return one failure; raises NotFound when it did not happen in the period."""
         group = parse_failure_id(failure_id)
         if group is not None:
-            found = await self.find(workspace, replace(query, group=group))
-            if found.items:
-                return found.items[0]
+            listing = await self.find(workspace, replace(query, group=group))
+            if listing.items:
+                return listing.items[0]
         raise NotFound("failure not found in this period")
 
     async def mark(

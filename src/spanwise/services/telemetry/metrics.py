@@ -58,9 +58,9 @@ class Metrics:
         _check_aggregation(definition.type, query.aggregation)
         reader = stored.MetricReader(self._engine, workspace, query, definition)
         groups, total = await reader.find_groups()
-        found = await reader.find_series([g.group for g in groups], buckets) if buckets else []
-        is_estimate = any(value.is_estimate for value in (*groups, *found))
-        rows = _to_rows(query, groups, found, buckets)
+        series = await reader.find_series([g.group for g in groups], buckets) if buckets else []
+        is_estimate = any(value.is_estimate for value in (*groups, *series))
+        rows = _to_rows(query, groups, series, buckets)
         return MetricQueryResult(
             name=query.name,
             unit=definition.unit,
@@ -81,10 +81,10 @@ def _check_aggregation(kind: MetricType, aggregation: Aggregation) -> None:
 def _to_rows(
     query: MetricQuery,
     groups: Sequence[GroupValue],
-    found: Sequence[GroupValue],
+    series: Sequence[GroupValue],
     buckets: Sequence[datetime],
 ) -> list[MetricRow]:
-    values = {(value.group, value.bucket): value.value for value in found}
+    values = {(value.group, value.bucket): value.value for value in series}
     steps = _to_steps(query, buckets)
     empty = 0.0 if query.aggregation in _ZERO_WITHOUT_POINTS else None
     rows = []

@@ -180,10 +180,13 @@ async def _describe(
     tx: Transaction, workspace: str, prices: Sequence[ModelPrice]
 ) -> list[OwnPrice]:
     """Add the repricing progress to prices."""
-    found = await tasks.find_tasks(tx, workspace, [price.model for price in prices])
+    tasks_by_key = await tasks.find_tasks(tx, workspace, [price.model for price in prices])
     keys = [own_key(workspace, price.kind, price.model) for price in prices]
     return [
-        OwnPrice(**price.model_dump(), repricing=found[key].describe() if key in found else None)
+        OwnPrice(
+            **price.model_dump(),
+            repricing=tasks_by_key[key].describe() if key in tasks_by_key else None,
+        )
         for price, key in zip(prices, keys, strict=True)
     ]
 

@@ -141,8 +141,8 @@ class Traces:
         """Return the spans of a trace that contain all words; a search without words finds none."""
         location = await self._find_location(workspace, trace_id)
         words = search.split()[:MAX_WORDS]
-        found = await search_spans(self._engine, location, words) if words else []
-        return SpanMatches(span_ids=found)
+        span_ids = await search_spans(self._engine, location, words) if words else []
+        return SpanMatches(span_ids=span_ids)
 
     async def list_spans(
         self,

@@ -100,12 +100,12 @@ class Transfer:
             raise Invalid(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
 
     async def _register_agents(self, workspace: str) -> None:
-        found = await asyncio.to_thread(
+        rows = await asyncio.to_thread(
             self._writer.run_exclusively, lambda client: stored.find_agents(client, workspace)
         )
         seen = [
             AgentActivity(workspace, row["name"], in_utc(row["first"]), in_utc(row["last"]))
-            for row in found
+            for row in rows
         ]
         async with self._catalog.write() as tx:
             await add_seen_agents(tx, seen)

@@ -153,10 +153,10 @@ async def accept_invitation(
 
 async def _require(tx: Transaction, token: str) -> tuple[str, InvitationPreview]:
     """Return the id and content of an invitation that its inviter could still make."""
-    found = await stored.find_by_token(tx, hash_secret(token), utc_now())
-    if found is None:
+    row = await stored.find_by_token(tx, hash_secret(token), utc_now())
+    if row is None:
         raise _unknown_token()
-    invitation_id, inviter_role, invitation = found
+    invitation_id, inviter_role, invitation = row
     if not may_assign(inviter_role, invitation.role):
         raise _unknown_token()
     return invitation_id, invitation
