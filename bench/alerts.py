@@ -73,7 +73,12 @@ async def measure_alerts(folder: Path) -> dict[str, Any]:
         await _fill(services)
         clock = Clock()
         evaluator = AlertEvaluator(
-            services.catalog, services.rule_windows, services.pipeline, 60, "embedded", clock
+            services.catalog,
+            services.alerting.rule_windows,
+            services.ingest.pipeline,
+            60,
+            "embedded",
+            clock,
         )
         passes = [await _time(evaluator, clock) for _ in range(1 + ORDINARY)]
         async with services.catalog.write() as tx:
@@ -104,9 +109,9 @@ class Clock:
 
 async def _fill(services: Services) -> None:
     email, password = "bench@example.com", "correct horse battery"
-    await services.accounts.register(email, password, "Bench", None)
-    sign_in = await services.accounts.login(email, password, None)
-    workspace = (await services.access.by_token(sign_in.token)).workspace_id
+    await services.identity.accounts.register(email, password, "Bench", None)
+    sign_in = await services.identity.accounts.login(email, password, None)
+    workspace = (await services.identity.access.by_token(sign_in.token)).workspace_id
     now = utc_now()
     rows = [
         {

@@ -52,7 +52,7 @@ async def measure_results(folder: Path, units: int) -> dict[str, Any]:
         costs = []
         for _ in range(ROUNDS):
             wall, processor = time.perf_counter(), time.process_time()
-            results = await services.results.get(caller.workspace_id, experiment)
+            results = await services.experimentation.results.get(caller.workspace_id, experiment)
             costs.append((time.perf_counter() - wall, time.process_time() - processor))
         if results.units != units or results.metrics[0].variants[0].mean is None:
             raise RuntimeError(f"{results.units} units of {units} were counted")
@@ -62,12 +62,12 @@ async def measure_results(folder: Path, units: int) -> dict[str, Any]:
 
 async def _fill(services: Services, units: int) -> tuple[Principal, Experiment]:
     email, password = "bench@example.com", "correct horse battery"
-    await services.accounts.register(email, password, "Bench", None)
-    sign_in = await services.accounts.login(email, password, None)
-    caller = await services.access.by_token(sign_in.token)
+    await services.identity.accounts.register(email, password, "Bench", None)
+    sign_in = await services.identity.accounts.login(email, password, None)
+    caller = await services.identity.access.by_token(sign_in.token)
     body = NewExperiment.model_validate({"name": "bench", "variants": [{"key": "a"}, {"key": "b"}]})
-    made = await services.experiments.create(caller, body.to_fields())
-    running = await services.experiments.start(caller, made.id, None)
+    made = await services.experimentation.experiments.create(caller, body.to_fields())
+    running = await services.experimentation.experiments.start(caller, made.id, None)
     started = running.model_copy(update={"started_at": utc_now() - timedelta(days=DAYS)})
     bound = {
         "workspace": caller.workspace_id,

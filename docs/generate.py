@@ -46,7 +46,8 @@ def settings_table() -> str:
 
 
 def openapi_document() -> dict[str, Any]:
-    services = cast("Services", SimpleNamespace(settings=load_settings(), alert_jobs=None))
+    alerting = SimpleNamespace(alert_jobs=None)
+    services = cast("Services", SimpleNamespace(settings=load_settings(), alerting=alerting))
     return create_app(services).openapi()
 
 

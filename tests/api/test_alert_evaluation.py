@@ -72,7 +72,9 @@ async def send(person: Person, clock: Clock, *statuses: str, agent: str = "plann
 
 def replica(service: Service, holder: str, clock: Clock) -> AlertEvaluator:
     use = service.services
-    return AlertEvaluator(use.catalog, use.rule_windows, use.pipeline, 60, holder, clock)
+    return AlertEvaluator(
+        use.catalog, use.alerting.rule_windows, use.ingest.pipeline, 60, holder, clock
+    )
 
 
 @ON_BOTH
@@ -151,7 +153,7 @@ async def test_many_agents_take_one_query_per_window(
         return await fetch(self, sql, *args, **options)
 
     monkeypatch.setattr(Engine, "fetch", count)
-    await service.services.alert_jobs.evaluate()
+    await service.services.alerting.alert_jobs.evaluate()
     assert queries == ["measure_traces"] * 2
 
 
@@ -163,7 +165,7 @@ async def test_rules_of_one_workspace_do_not_see_traces_of_another(
         await watch(person, RULE)
         await person.data("PUT", "/alerts/settings", json={"rules": [RULE]})
     await asyncio.gather(send(ann, clock, "ok"), send(bob, clock, "error"))
-    await service.services.alert_jobs.evaluate()
+    await service.services.alerting.alert_jobs.evaluate()
     assert await ann.data("GET", "/spans/alerts") == []
     assert (await ann.data("GET", "/spans/alerts/summary"))["total"] == 0
     assert "alert.triggered" not in [e["type"] for e in await ann.data("GET", "/events")]
@@ -190,10 +192,10 @@ async def test_a_query_that_fails_does_not_stop_other_rules(
 
     with monkeypatch.context() as patched:
         patched.setattr(Engine, "fetch", fail)
-        await service.services.alert_jobs.evaluate()
+        await service.services.alerting.alert_jobs.evaluate()
     assert len(await ann.data("GET", "/spans/alerts")) == 1
     assert await bob.data("GET", "/spans/alerts") == []
-    await service.services.alert_jobs.evaluate()
+    await service.services.alerting.alert_jobs.evaluate()
     assert len(await bob.data("GET", "/spans/alerts")) == 1
 
 
@@ -202,7 +204,7 @@ async def test_an_evaluation_that_fails_is_visible_and_recovers(
 ) -> None:
     ann = await service.sign_up()
     await watch(ann, RULE)
-    watching = service.services.alert_jobs
+    watching = service.services.alerting.alert_jobs
 
     async def job_state() -> tuple[str, bool]:
         ready = (await service.call("GET", "/ready")).json()["data"]
@@ -246,7 +248,7 @@ async def test_an_anomaly_is_detected_from_weeks_of_history(service: Service, cl
     await watch(ann, {"id": "slow", "metric": "avgLatency", "condition": "anomaly"})
     for minute in range(5):
         clock.turn(minutes=1)
-        await service.services.alert_jobs.evaluate()
+        await service.services.alerting.alert_jobs.evaluate()
         alerts = await ann.data("GET", "/spans/alerts")
         if minute < 2:
             assert alerts == []
@@ -282,7 +284,7 @@ async def test_a_trace_of_any_length_counts_when_it_ends(service: Service, clock
         ids[agent] = span["traceId"]
     await send_traces(ann, spans)
     await ann.data("POST", "/signals/batch", json=votes)
-    await service.services.alert_jobs.evaluate()
+    await service.services.alerting.alert_jobs.evaluate()
     alerts = await ann.data("GET", "/spans/alerts")
     clock.turn(minutes=10)
     for agent in lengths:
@@ -361,7 +363,7 @@ async def test_the_examples_of_a_signal_that_is_unusually_low_are_the_lowest(
     alerts: list[dict[str, Any]] = []
     while not alerts:
         assert clock.turn(minutes=1) in lowest
-        await service.services.alert_jobs.evaluate()
+        await service.services.alerting.alert_jobs.evaluate()
         alerts = await ann.data("GET", "/spans/alerts")
     [alert] = alerts
     assert alert["value"] < alert["baseline"]

@@ -57,7 +57,7 @@ async def service(
 async def statements(service: Service) -> AsyncIterator[list[str]]:
     """The statements that the catalog executes from now on."""
     found: list[str] = []
-    await service.services.access.write_key_uses()
+    await service.services.identity.access.write_key_uses()
 
     def add(*arguments: Any) -> None:
         found.append(arguments[2])
@@ -192,7 +192,7 @@ async def test_a_failed_write_of_last_uses_is_retried(
     with monkeypatch.context() as broken:
         broken.setattr(service.services.catalog, "write", None)
         with pytest.raises(TypeError):
-            await service.services.access.write_key_uses()
+            await service.services.identity.access.write_key_uses()
     [listed] = await ann.data("GET", "/keys")
     assert listed["lastUsedAt"] is not None
 

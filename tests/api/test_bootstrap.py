@@ -84,7 +84,7 @@ async def test_a_lost_catalog_is_no_new_installation(
             "/api/spans", json={"spans": [span()]}, headers={"x-api-key": KEY}
         )
         assert sent.is_success, sent.text
-        await service.services.pipeline.wait_until_visible()
+        await service.services.ingest.pipeline.wait_until_visible()
     catalog = tmp_path / "catalog.db"
     lose(catalog)
     before = catalog.exists()

@@ -51,8 +51,8 @@ class Desk:
     async def work(self, **by: float) -> None:
         """Advance the clock, evaluate and send."""
         self.clock.turn(**by)
-        await self.service.services.alert_jobs.evaluate()
-        await self.service.services.alert_jobs.send()
+        await self.service.services.alerting.alert_jobs.evaluate()
+        await self.service.services.alerting.alert_jobs.send()
 
     async def raise_alert(self) -> dict[str, Any]:
         start = self.clock.now - timedelta(seconds=1)

@@ -63,7 +63,7 @@ async def make_trace_and_alert(service: Service, person: Person) -> dict[str, st
     await person.data("POST", "/agents", json={"name": "silent"})
     silence = {"metric": "requestCount", "condition": "below", "threshold": 1}
     await person.data("PUT", "/agents/silent/alerts", json={"rules": [silence]})
-    await service.services.alert_jobs.evaluate()
+    await service.services.alerting.alert_jobs.evaluate()
     [alert] = await person.data("GET", "/spans/alerts")
     return {**await make_trace(service, person), "alertId": alert["id"]}
 

@@ -148,7 +148,7 @@ async def test_an_export_is_stored_before_it_is_acknowledged(
 
 async def test_a_cookie_does_not_change_what_a_key_gets(here: Listening) -> None:
     sender = await Sender.of(here)
-    cookie = f"{here.service.services.session_cookie.name}={sender.person.token}"
+    cookie = f"{here.service.services.identity.session_cookie.name}={sender.person.token}"
     posted = await sender.exporter.post(
         traces("x"), cookie=cookie, x_spanwise_dashboard="1", sec_fetch_site="same-origin"
     )
@@ -311,7 +311,7 @@ async def test_limits_are_counted_once_on_either_path(limited: Listening) -> Non
 
 async def test_a_failing_journal_is_reported_and_counted_once(limited: Listening) -> None:
     sender = await Sender.of(limited)
-    disk = limited.service.services.pipeline._free_space
+    disk = limited.service.services.ingest.pipeline._free_space
     disk._min_free_bytes, disk._valid_until = 2**62, 0.0
     refused = await sender.exporter.post(traces("lost"))
     assert refused.status_code == 503

@@ -32,7 +32,7 @@ async def service_with(tmp_path: Path, url: str) -> AsyncIterator[Service]:
 async def register(service: Service, email: str = "ann@example.com") -> None:
     body = {"email": email, "password": PASSWORD}
     assert (await service.call("POST", "/auth/register", json=body)).status_code == 201
-    await service.services.accounts._mailer.drain()
+    await service.services.identity.accounts._mailer.drain()
 
 
 async def test_a_mail_is_sent_over_smtp(tmp_path: Path) -> None:

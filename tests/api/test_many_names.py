@@ -67,7 +67,7 @@ async def test_the_journal_keeps_agents_that_are_not_registered_yet(tmp_path: Pa
             await send_traces(
                 ann, [make_span(f"agent {number}") for number in range(directory.INLINE_AGENTS + 1)]
             )
-            await service.services.pipeline.wait_until_visible()
+            await service.services.ingest.pipeline.wait_until_visible()
             # After a crash, the next process replays the journal.
             assert any(path.stat().st_size for path in (tmp_path / "journal").iterdir())
 
@@ -132,7 +132,7 @@ async def test_models_beyond_a_few_get_their_list_price_in_the_background(
     await ann.data("POST", "/spans", json={"spans": calls})
     costs = await ann.data("GET", "/analytics/costs")
     assert len(costs["unpricedModels"]) == 3
-    service.services.prices._wake()
+    service.services.telemetry.prices._wake()
 
     async def are_priced() -> bool:
         costs = await ann.data("GET", "/analytics/costs")

@@ -63,8 +63,8 @@ async def test_an_alert_is_raised_and_says_nothing_that_was_masked(tmp_path: Pat
             await asyncio.gather(
                 *(send_traces(p, [span]) for p, span in zip(people, failed, strict=True))
             )
-            await service.services.alert_jobs.evaluate()
-            await service.services.alert_jobs.send()
+            await service.services.alerting.alert_jobs.evaluate()
+            await service.services.alerting.alert_jobs.send()
             alerts = [await person.data("GET", "/spans/alerts") for person in people]
     assert [[one["exampleTraceIds"] for one in found] for found in alerts] == [
         [[span["traceId"]]] for span in failed

@@ -222,7 +222,7 @@ class Recorder:
         self.journalled = b""
 
     def record(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        journal = self.service.services.pipeline._journal
+        journal = self.service.services.ingest.pipeline._journal
         append = journal.append
 
         def append_recorded(records: Any, sequence: int) -> None:
@@ -476,7 +476,7 @@ async def test_without_addresses_users_are_accounts(called: Called, name: str) -
 
 def new_transfer(service: Service) -> Transfer:
     writer = TelemetryWriter(service.services.engine, find_list_prices)
-    return Transfer(service.services.catalog, writer, service.services.masking.find_masker)
+    return Transfer(service.services.catalog, writer, service.services.ingest.masking.find_masker)
 
 
 @dataclass

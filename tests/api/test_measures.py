@@ -170,7 +170,7 @@ async def test_alert_rules_compare_the_same(
 ) -> None:
     rules = [_watch(seeded, metric, filters) for metric in METRICS]
     period = int((now - timedelta(hours=23)).timestamp()), int(now.timestamp()) + 1
-    windows = shared_service.services.rule_windows
+    windows = shared_service.services.alerting.rule_windows
     measured = await windows.measure(rules, [period], Buckets.whole())
     values = {
         METRICS[watched.rule.metric]: measured_value(watched.rule, measured[watched.key][0])

@@ -53,13 +53,13 @@ class Desk:
     async def work(self, **by: float) -> None:
         """Advance the clock, evaluate and send."""
         self.clock.turn(**by)
-        await self.service.services.alert_jobs.evaluate()
-        await self.service.services.alert_jobs.send()
+        await self.service.services.alerting.alert_jobs.evaluate()
+        await self.service.services.alerting.alert_jobs.send()
 
     async def retry(self, **by: float) -> None:
         """Advance the clock and send what is due by then."""
         self.clock.turn(**by)
-        await self.service.services.alert_jobs.send()
+        await self.service.services.alerting.alert_jobs.send()
 
     async def deliveries(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = await self.person.data("GET", "/events/deliveries")
@@ -87,7 +87,7 @@ async def running(
 @pytest.fixture
 async def desk(running: Service, clock: Clock, mail: tuple[Inbox, int]) -> AsyncIterator[Desk]:
     person = await running.sign_up()
-    await running.services.accounts._mailer.drain()
+    await running.services.identity.accounts._mailer.drain()
     mail[0].messages.clear()
     yield Desk(running, person, clock)
     await forget_alerting(running, clock)

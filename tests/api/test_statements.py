@@ -100,7 +100,7 @@ class Rows:
         numbers = range(first, last)
         await self._add_records(numbers)
         await self._add_telemetry(numbers)
-        await self.service.services.alert_jobs.evaluate()
+        await self.service.services.alerting.alert_jobs.evaluate()
 
     async def _add_records(self, numbers: range) -> None:
         make = self.person.data

@@ -56,6 +56,6 @@ class RuleDesk:
     async def evaluate(self, **by: float) -> list[dict[str, Any]]:
         """Advance the clock, evaluate, and return the alerts, latest first."""
         self.clock.turn(**by)
-        await self.service.services.alert_jobs.evaluate()
+        await self.service.services.alerting.alert_jobs.evaluate()
         alerts: list[dict[str, Any]] = await self.person.data("GET", "/spans/alerts")
         return alerts

@@ -94,7 +94,7 @@ async def paused_journal(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[tuple[threading.Event, threading.Event]]:
     """Block writes to the journal; yields the events `is_writing` and `may_write`."""
-    journal = service.services.pipeline._journal
+    journal = service.services.ingest.pipeline._journal
     append, may_write, is_writing = journal.append, threading.Event(), threading.Event()
 
     def append_later(*arguments: Any) -> None:

@@ -107,7 +107,7 @@ class Service:
 
     async def mails_to(self, email: str) -> list[str]:
         """The texts of the mails in the outbox for this address, oldest first."""
-        await self.services.accounts._mailer.drain()
+        await self.services.identity.accounts._mailer.drain()
         mails = [path.read_bytes() for path in sorted((self.data_dir / "outbox").glob("*.eml"))]
         # Parsing is slow, and a shared service has mails of all tests. Headers encode non-ASCII.
         if email.isascii():

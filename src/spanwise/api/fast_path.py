@@ -66,8 +66,8 @@ class FastPathRequest:
 
 class ExportFastPath:
     def __init__(self, services: Services, request_log: RequestLog) -> None:
-        self._receiver = services.receiver
-        self._access = services.access
+        self._receiver = services.ingest.receiver
+        self._access = services.identity.access
         self._rate_limits = RateLimits(services.settings, services.counters)
         self._proxies = TrustedProxies(services.settings.trusted_proxies)
         self._request_log = request_log

@@ -38,7 +38,7 @@ async def wait_for_freshness(request: Request) -> None:
         # Only a batch gets here without a role; it must not tell about the data of others.
         return
     freshness = parse_freshness(caller, request.headers.get("cache-control", ""))
-    pipeline = get_services(request).pipeline
+    pipeline = get_services(request).ingest.pipeline
     await pipeline.wait_until_visible(freshness)
     pending_since = pipeline.pending_since(caller.workspace_id)
     request.state.is_data_pending = pending_since is not None
@@ -57,7 +57,7 @@ async def wait_if_missing(request: Request, handle: Callable[[], Awaitable[Respo
         if not getattr(request.state, "is_data_pending", False):
             raise
     workspace = request.state.principal.workspace_id
-    await get_services(request).pipeline.wait_until_visible(Freshness(workspace))
+    await get_services(request).ingest.pipeline.wait_until_visible(Freshness(workspace))
     return await handle()
 
 

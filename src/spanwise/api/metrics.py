@@ -29,7 +29,7 @@ class ServiceCollector(Collector):
         yield from self._repricing()
 
     def _ingest(self) -> Iterator[Metric]:
-        counters = self._services.ingest_counters
+        counters = self._services.ingest.counters
         for name, text, counts in (
             ("items", "Spans, logs, metrics and signals acknowledged.", counters.accepted),
             ("rejected_items", "Items of accepted requests that were rejected.", counters.rejected),
@@ -55,7 +55,7 @@ class ServiceCollector(Collector):
         )
 
     def _ingest_queue(self) -> Iterator[Metric]:
-        load = self._services.pipeline.load()
+        load = self._services.ingest.pipeline.load()
         for name, text, value in (
             ("waiting_bytes", "Bytes waiting for the journal.", load.waiting_bytes),
             ("backlog_bytes", "Bytes journalled, not yet in the engine.", load.backlog_bytes),
@@ -64,7 +64,7 @@ class ServiceCollector(Collector):
             yield GaugeMetricFamily(f"spanwise_ingest_{name}", text, value)
 
     def _repricing(self) -> Iterator[Metric]:
-        repricing = self._services.repricing
+        repricing = self._services.telemetry.repricing
         yield GaugeMetricFamily(
             "spanwise_repricing_tasks", "Price changes left to apply.", repricing.tasks_left
         )

@@ -100,8 +100,8 @@ class CallerLimits:
 
     def __init__(self, app: ASGIApp, services: Services) -> None:
         self._app = app
-        self._access = services.access
-        self._cookie = services.session_cookie
+        self._access = services.identity.access
+        self._cookie = services.identity.session_cookie
         self._rate_limits = RateLimits(services.settings, services.counters)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""The services and stores that routes use, built by `wiring`."""
+"""The services and stores that routes use, in groups; `wiring` builds them."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -51,10 +51,9 @@ from spanwise.storage.telemetry.rollup.rollup import Rollup
 
 
 @dataclass(frozen=True)
-class Services:
-    settings: Settings
-    catalog: Catalog
-    counters: Counters
+class Identity:
+    """People, keys and workspaces: who may do what, and where."""
+
     access: Access
     session_cookie: SessionCookie
     accounts: Accounts
@@ -63,14 +62,41 @@ class Services:
     workspaces: Workspaces
     members: Members
     invitations: Invitations
-    retention_previews: RetentionPreviews
-    engine: Engine
+
+
+@dataclass(frozen=True)
+class Ingest:
     pipeline: Pipeline
     body_memory: BodyMemory
     receiver: Receiver
     masking: Masking
+    counters: IngestCounters
+
+
+@dataclass(frozen=True)
+class Telemetry:
+    """What was recorded, what is computed from it, and how people look at it."""
+
     agents: Agents
     traces: Traces
+    sessions: Sessions
+    signals: Signals
+    logs: Logs
+    metrics: Metrics
+    coding_agents: CodingAgents
+    analytics: Analytics
+    changes: ChangeFinder
+    failures: Failures
+    rollup: Rollup
+    prices: Prices
+    repricing: RepricingProgress
+    retention_previews: RetentionPreviews
+    views: SharedRecords[View]
+    dashboards: SharedRecords[Dashboard]
+
+
+@dataclass(frozen=True)
+class Alerting:
     alerts: Alerts
     alert_rules: AlertRules
     rule_windows: RuleWindows
@@ -78,23 +104,26 @@ class Services:
     backtests: Backtests
     webhooks: Webhooks
     alert_jobs: AlertJobs
-    prices: Prices
-    ingest_counters: IngestCounters
-    repricing: RepricingProgress
-    analytics: Analytics
-    changes: ChangeFinder
-    sessions: Sessions
-    signals: Signals
-    logs: Logs
-    metrics: Metrics
-    coding_agents: CodingAgents
-    rollup: Rollup
-    failures: Failures
-    views: SharedRecords[View]
-    dashboards: SharedRecords[Dashboard]
+
+
+@dataclass(frozen=True)
+class Experimentation:
     experiments: Experiments
     assignments: Assignments
     results: Results
+
+
+@dataclass(frozen=True)
+class Services:
+    settings: Settings
+    catalog: Catalog
+    counters: Counters
+    engine: Engine
+    identity: Identity
+    ingest: Ingest
+    telemetry: Telemetry
+    alerting: Alerting
+    experimentation: Experimentation
     readiness: Readiness
 
 
@@ -104,8 +133,34 @@ def get_services(request: Request) -> Services:
 
 
 # Async, because FastAPI runs plain functions in a thread.
-async def _depend_on_services(request: Request) -> Services:
+async def _use_services(request: Request) -> Services:
     return get_services(request)
 
 
-Use = Annotated[Services, Depends(_depend_on_services)]
+async def _use_identity(request: Request) -> Identity:
+    return get_services(request).identity
+
+
+async def _use_ingest(request: Request) -> Ingest:
+    return get_services(request).ingest
+
+
+async def _use_telemetry(request: Request) -> Telemetry:
+    return get_services(request).telemetry
+
+
+async def _use_alerting(request: Request) -> Alerting:
+    return get_services(request).alerting
+
+
+async def _use_experimentation(request: Request) -> Experimentation:
+    return get_services(request).experimentation
+
+
+# A route names in its signature what it uses.
+Use = Annotated[Services, Depends(_use_services)]
+UseIdentity = Annotated[Identity, Depends(_use_identity)]
+UseIngest = Annotated[Ingest, Depends(_use_ingest)]
+UseTelemetry = Annotated[Telemetry, Depends(_use_telemetry)]
+UseAlerting = Annotated[Alerting, Depends(_use_alerting)]
+UseExperimentation = Annotated[Experimentation, Depends(_use_experimentation)]

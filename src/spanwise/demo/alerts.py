@@ -41,9 +41,9 @@ class ReplayClock:
 async def set_rules(services: Services, caller: Principal) -> None:
     for agent, rules in ALERTS.rules.items():
         changes = {"rules": [rule.model_dump(by_alias=False) for rule in rules]}
-        await services.alert_rules.change_agent(caller, agent, changes, None)
+        await services.alerting.alert_rules.change_agent(caller, agent, changes, None)
     rule = ALERTS.workspace_rule.model_dump(by_alias=False)
-    await services.alert_rules.change(caller, {"rules": [rule]}, None)
+    await services.alerting.alert_rules.change(caller, {"rules": [rule]}, None)
 
 
 async def replay_alerts(
@@ -56,8 +56,8 @@ async def replay_alerts(
     """Evaluate the rules around the incidents, and acknowledge alerts as a team would."""
     evaluator = AlertEvaluator(
         services.catalog,
-        services.rule_windows,
-        services.pipeline,
+        services.alerting.rule_windows,
+        services.ingest.pipeline,
         services.settings.alert_interval_seconds,
         # The same holder as the service's evaluator, so that the lease is shared.
         holder="embedded",
@@ -78,12 +78,12 @@ async def replay_alerts(
 async def _comment_and_silence(services: Services, caller: Principal) -> None:
     """Comment on the active alert of the flight search, and silence the known problem."""
     active = AlertFilter(status=AlertStatus.ACTIVE, agent=FLIGHTS_AGENT)
-    found = await services.alerts.list(caller, active, PageRequest(limit=1, skip=0))
+    found = await services.alerting.alerts.list(caller, active, PageRequest(limit=1, skip=0))
     for alert in found.items:
-        await services.alerts.comment(caller, alert.id, ALERTS.comment)
+        await services.alerting.alerts.comment(caller, alert.id, ALERTS.comment)
     ends_at = utc_now() + timedelta(days=1)
     silence = NewSilence(agent_id=LAYOUT_AGENT, reason=ALERTS.silence, ends_at=ends_at)
-    await services.silences.create(caller, silence, None)
+    await services.alerting.silences.create(caller, silence, None)
 
 
 def _moments(timeline: Timeline) -> Iterator[datetime]:
@@ -105,8 +105,8 @@ def _moments(timeline: Timeline) -> Iterator[datetime]:
 
 async def _acknowledge(services: Services, caller: Principal, moment: datetime) -> None:
     active = AlertFilter(status=AlertStatus.ACTIVE)
-    found = await services.alerts.list(caller, active, PageRequest(limit=50, skip=0))
+    found = await services.alerting.alerts.list(caller, active, PageRequest(limit=50, skip=0))
     for alert in found.items:
         note = ALERTS.notes.get(alert.agent_name)
         if note is not None and moment - alert.triggered_at >= _ACKNOWLEDGE_AFTER:
-            await services.alerts.acknowledge(caller, alert.id, note)
+            await services.alerting.alerts.acknowledge(caller, alert.id, note)

@@ -91,7 +91,7 @@ async def send_coding_agents(
     rng = Random(f"{seed}/coding agents")
     for export in coding_exports(timeline, scale, rng):
         body = export.request.SerializeToString()
-        await services.receiver.receive_otlp(sender, export.kind, body, is_json=False)
+        await services.ingest.receiver.receive_otlp(sender, export.kind, body, is_json=False)
 
 
 def coding_exports(timeline: Timeline, scale: float, rng: Random) -> Iterator[Export]:

@@ -21,7 +21,7 @@ class DemoDashboards(FromData):
 async def add_dashboards(services: Services, caller: Principal) -> None:
     demo = DemoDashboards.read("dashboards")
     for view in demo.views:
-        await services.views.create(caller, view, None)
+        await services.telemetry.views.create(caller, view, None)
     for dashboard in demo.dashboards:
         fields = {"name": dashboard.name, "panels": dashboard.panels, "is_shared": True}
-        await services.dashboards.create(caller, fields, None)
+        await services.telemetry.dashboards.create(caller, fields, None)

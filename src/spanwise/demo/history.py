@@ -113,9 +113,9 @@ class History:
             )
             batch = await upcoming
         progress(1.0)
-        await self._services.pipeline.wait_until_visible()
+        await self._services.ingest.pipeline.wait_until_visible()
         # Aggregate now instead of waiting until the data has settled.
-        await self._services.rollup.maintenance.update(quiet_seconds=0)
+        await self._services.telemetry.rollup.maintenance.update(quiet_seconds=0)
         return traces
 
     def _sessions(self, scale: float) -> Iterator[Conversation]:
@@ -156,18 +156,18 @@ async def send(
 ) -> None:
     """Send turns to the service as an application would."""
     if exposures:
-        await services.pipeline.submit(sender, exposures)
+        await services.ingest.pipeline.submit(sender, exposures)
     if not turns:
         return
     body = await asyncio.to_thread(_export, turns)
-    await services.receiver.receive_otlp(sender, Kind.TRACES, body, is_json=False)
+    await services.ingest.receiver.receive_otlp(sender, Kind.TRACES, body, is_json=False)
     logs = [log for turn in turns for log in turn.logs]
     size = sum(len(log.message) for log in logs)
-    await services.receiver.receive_logs(sender, logs, size=size)
+    await services.ingest.receiver.receive_logs(sender, logs, size=size)
     signals = [signal for turn in turns for signal in turn.signals]
     for first in range(0, len(signals), _SIGNALS_PER_REQUEST):
         part = signals[first : first + _SIGNALS_PER_REQUEST]
-        await services.receiver.receive_signals(sender, part)
+        await services.ingest.receiver.receive_signals(sender, part)
 
 
 def _export(turns: Sequence[Turn]) -> bytes:

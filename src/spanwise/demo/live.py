@@ -63,6 +63,6 @@ async def _assign(services: Services, caller: Principal, session: Conversation) 
     """Request the variant as an application would, which records the exposure."""
     if session.treatment.experiment_id is not None:
         with suppress(SpanwiseError):
-            await services.assignments.assign(
+            await services.experimentation.assignments.assign(
                 caller.sender, session.treatment.experiment_id, session.user
             )

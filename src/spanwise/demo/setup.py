@@ -103,13 +103,13 @@ async def continue_traffic(services: Services, state: DemoState) -> None:
 
 async def _register(services: Services, folder: Path) -> Principal:
     try:
-        users = [await services.accounts.register(EMAIL, PASSWORD, "Demo", None)]
+        users = [await services.identity.accounts.register(EMAIL, PASSWORD, "Demo", None)]
     except Invalid:
         raise StartError(
             f"the setup of the demo in {folder} was interrupted; start again with --fresh"
         ) from None
     for email, name, _ in _COLLEAGUES:
-        users.append(await services.accounts.register(email, PASSWORD, name, None))
+        users.append(await services.identity.accounts.register(email, PASSWORD, name, None))
     async with services.catalog.write() as tx:
         for user in users:
             await stored_users.update_user(tx, user.id, {"email_verified": True})
@@ -122,15 +122,15 @@ async def _register(services: Services, folder: Path) -> Principal:
 
 async def _share_workspace(services: Services, caller: Principal) -> None:
     """Name the workspace, set its rules, add the colleagues, and leave one invitation open."""
-    await services.workspaces.update(caller, {"name": WORKSPACE, **_RETENTION}, None)
-    await services.masking.put(caller, _MASKING, None)
+    await services.identity.workspaces.update(caller, {"name": WORKSPACE, **_RETENTION}, None)
+    await services.ingest.masking.put(caller, _MASKING, None)
     for email, _, role in _COLLEAGUES:
-        invitation = await services.invitations.invite(caller, email, role, None)
+        invitation = await services.identity.invitations.invite(caller, email, role, None)
         colleague = await _find_caller(services, email)
         if colleague is not None:
             token = invitation.link.partition("token=")[2]
-            await services.invitations.accept(colleague, token, None)
-    await services.invitations.invite(caller, _INVITED, WorkspaceRole.EDITOR, None)
+            await services.identity.invitations.accept(colleague, token, None)
+    await services.identity.invitations.invite(caller, _INVITED, WorkspaceRole.EDITOR, None)
 
 
 async def _find_caller(services: Services, email: str = EMAIL) -> Principal | None:
@@ -143,6 +143,6 @@ async def _find_caller(services: Services, email: str = EMAIL) -> Principal | No
 
 async def _add_keys(services: Services, caller: Principal) -> None:
     for name, scope in (("production fleet", Scope.INGEST), ("weekly report", Scope.READ)):
-        await services.keys.create(caller, name, [scope], None, None)
-    old = await services.keys.create(caller, "old laptop", [Scope.FULL], None, None)
-    await services.keys.revoke(caller, old.id, None)
+        await services.identity.keys.create(caller, name, [scope], None, None)
+    old = await services.identity.keys.create(caller, "old laptop", [Scope.FULL], None, None)
+    await services.identity.keys.revoke(caller, old.id, None)

@@ -96,7 +96,7 @@ def create_app(services: Services) -> FastAPI:
     install_openapi(app)
     registry = CollectorRegistry()
     registry.register(ServiceCollector(services))
-    registry.register(AlertCollector(services.alert_jobs))
+    registry.register(AlertCollector(services.alerting.alert_jobs))
     install_metrics(app, registry)
     app.state.request_log = RequestLog(registry)
     install_dashboard(app)

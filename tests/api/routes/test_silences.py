@@ -45,8 +45,8 @@ class Desk:
     async def work(self, **by: float) -> list[dict[str, Any]]:
         """Advance the clock, evaluate and send; returns the alerts."""
         self.clock.turn(**by)
-        await self.service.services.alert_jobs.evaluate()
-        await self.service.services.alert_jobs.send()
+        await self.service.services.alerting.alert_jobs.evaluate()
+        await self.service.services.alerting.alert_jobs.send()
         alerts: list[dict[str, Any]] = await self.person.data("GET", "/spans/alerts")
         return alerts
 
@@ -157,7 +157,7 @@ async def test_an_editor_comments_on_an_alert(desk: Desk) -> None:
     start = desk.clock.now - timedelta(seconds=1)
     spans = {"spans": [make_span("planner", start=start, status="error")]}
     await owner.data("POST", "/spans", json=spans, headers=headers)
-    await desk.service.services.alert_jobs.evaluate()
+    await desk.service.services.alerting.alert_jobs.evaluate()
     [alert] = await owner.data("GET", "/spans/alerts", headers=headers)
     path = f"/spans/alerts/{alert['id']}/comments"
     body = {"text": " Looking into it. "}

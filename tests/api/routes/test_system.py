@@ -59,7 +59,7 @@ async def test_ready_is_503_while_a_store_is_unavailable(tmp_path: Path) -> None
 async def test_ready_is_503_while_the_store_rejects_writes(
     fresh: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fresh.services.pipeline._backlog, "is_stalled", True)
+    monkeypatch.setattr(fresh.services.ingest.pipeline._backlog, "is_stalled", True)
     response = await fresh.call("GET", "/ready")
     assert_error(response, 503)
     assert "journal" in response.json()["error"]["message"]

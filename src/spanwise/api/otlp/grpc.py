@@ -102,7 +102,7 @@ class ExportHandler:
         self._slot_seconds = request_seconds / 3
         # The size of a message is unknown until all of it is received, so each one being read is
         # assumed to be as large as allowed.
-        self._max_reads = max(1, services.body_memory.max_bytes // MAX_BODY_BYTES)
+        self._max_reads = max(1, services.ingest.body_memory.max_bytes // MAX_BODY_BYTES)
         self._read_slots = asyncio.Semaphore(self._max_reads)
         # A workspace gets at most half of the slots, so slow calls cannot block all others.
         self._workspace_slots = WeakValueDictionary[str, asyncio.Semaphore]()
@@ -125,8 +125,8 @@ class ExportHandler:
         caller = await self._identify(context)
         with self._count_call(caller.workspace_id):
             body = await self._read(caller.workspace_id, context)
-            with self._services.body_memory.reserve(len(body)):
-                prepared = await self._services.receiver.receive_otlp(
+            with self._services.ingest.body_memory.reserve(len(body)):
+                prepared = await self._services.ingest.receiver.receive_otlp(
                     caller.sender, kind, body, is_json=False
                 )
         return export_message(kind, prepared).SerializeToString()
@@ -170,7 +170,7 @@ class ExportHandler:
         metadata = {key.lower(): str(value) for key, value in context.invocation_metadata() or ()}
         address = self._find_client(context.peer(), metadata)
         try:
-            caller = await authenticate(self._services.access, metadata, address)
+            caller = await authenticate(self._services.identity.access, metadata, address)
         except Unauthorized:
             await self._count(address)
             raise

@@ -17,7 +17,9 @@ async def json_body(request: Request) -> AsyncIterator[bytes]:
         raise Invalid.field("Content-Type", "must be application/json")
     encoding = parse_encoding(request.headers)
     try:
-        async with get_services(request).body_memory.read(request.stream(), encoding) as body:
+        async with get_services(request).ingest.body_memory.read(
+            request.stream(), encoding
+        ) as body:
             yield body
     except ClientDisconnect:
         raise Invalid("the connection was closed before the whole body arrived") from None

@@ -11,7 +11,7 @@ from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, s
 from spanwise.api.requests.alert_settings import AlertSettingsChange, Receiver
 from spanwise.api.requests.parameters import Paged
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import UseAlerting, UseTelemetry
 from spanwise.model.agents import MAX_NAME, Agent
 from spanwise.model.alerts import Backtest
 from spanwise.model.api_model import ApiModel, without_nul
@@ -53,7 +53,7 @@ class AgentChange(ApiModel):
 @router.get("")
 async def list_agents(
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     page: Paged,
     _fresh: Fresh,
     search: Annotated[
@@ -61,18 +61,20 @@ async def list_agents(
     ] = None,
 ) -> SuccessPage[Agent]:
     """List agents, newest first."""
-    return succeed_page(page, await use.agents.list(caller, search, page))
+    return succeed_page(page, await telemetry.agents.list(caller, search, page))
 
 
 @router.post("", status_code=201)
-async def create_agent(body: NewAgent, caller: Writer, use: Use) -> Success[Agent]:
+async def create_agent(body: NewAgent, caller: Writer, telemetry: UseTelemetry) -> Success[Agent]:
     """Create an agent before its first trace arrives."""
-    return succeed(await use.agents.create(caller, body.model_dump(by_alias=False)))
+    return succeed(await telemetry.agents.create(caller, body.model_dump(by_alias=False)))
 
 
 @router.get("/{agentId}")
-async def get_agent(agent_id: AgentId, caller: Reader, use: Use, _fresh: Fresh) -> Success[Agent]:
-    return succeed(await use.agents.get(caller, agent_id))
+async def get_agent(
+    agent_id: AgentId, caller: Reader, telemetry: UseTelemetry, _fresh: Fresh
+) -> Success[Agent]:
+    return succeed(await telemetry.agents.get(caller, agent_id))
 
 
 @router.put("/{agentId}")
@@ -80,19 +82,19 @@ async def change_agent(
     agent_id: AgentId,
     body: AgentChange,
     caller: Writer,
-    use: Use,
+    telemetry: UseTelemetry,
 ) -> Success[Agent]:
     """Change the given fields. Traces, including old ones, are matched by name."""
     changes = body.model_dump(by_alias=False, exclude_unset=True)
-    return succeed(await use.agents.change(caller, agent_id, changes))
+    return succeed(await telemetry.agents.change(caller, agent_id, changes))
 
 
 @router.delete("/{agentId}")
 async def delete_agent(
-    agent_id: AgentId, caller: Writer, use: Use, address: ClientAddress
+    agent_id: AgentId, caller: Writer, telemetry: UseTelemetry, address: ClientAddress
 ) -> Success[Deleted]:
     """Delete an agent. Its telemetry stays, and a later trace creates it again."""
-    return succeed(Deleted(id=await use.agents.delete(caller, agent_id, address)))
+    return succeed(Deleted(id=await telemetry.agents.delete(caller, agent_id, address)))
 
 
 @router.put("/{agentId}/alerts")
@@ -100,27 +102,31 @@ async def change_alert_settings(
     agent_id: AgentId,
     body: AlertSettingsChange,
     caller: Writer,
-    use: Use,
+    alerting: UseAlerting,
     address: ClientAddress,
     _fresh: Fresh,
 ) -> Success[Agent]:
     """Change the alert rules and who is notified. Only this response has webhook secrets."""
-    changed = await use.alert_rules.change_agent(caller, agent_id, body.to_changes(), address)
+    changed = await alerting.alert_rules.change_agent(caller, agent_id, body.to_changes(), address)
     return succeed(changed)
 
 
 @router.post("/{agentId}/alerts/backtest")
 async def backtest_alert_settings(
-    agent_id: AgentId, body: AlertSettingsChange, caller: Reader, use: Use, _fresh: Fresh
+    agent_id: AgentId,
+    body: AlertSettingsChange,
+    caller: Reader,
+    alerting: UseAlerting,
+    _fresh: Fresh,
 ) -> Success[Backtest]:
     """Compute when each rule would have fired in the last 14 days."""
-    return succeed(await use.backtests.run(caller, agent_id, body.given_rules))
+    return succeed(await alerting.backtests.run(caller, agent_id, body.given_rules))
 
 
 @router.post("/{agentId}/alerts/test")
 async def send_agent_test(
-    agent_id: AgentId, body: Receiver, caller: Writer, use: Use
+    agent_id: AgentId, body: Receiver, caller: Writer, alerting: UseAlerting
 ) -> Success[Delivery]:
     """Send a test notification now and return what the other side answered."""
     receiver = body.model_dump(by_alias=False)
-    return succeed(await use.alert_rules.send_test(caller, agent_id, receiver))
+    return succeed(await alerting.alert_rules.send_test(caller, agent_id, receiver))

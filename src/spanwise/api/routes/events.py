@@ -9,7 +9,7 @@ from spanwise.api.auth import ClientAddress, Manager, Reader
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import UseAlerting
 from spanwise.model.api_model import ApiModel
 from spanwise.model.events import (
     Delivery,
@@ -34,55 +34,57 @@ class NewWebhook(ApiModel):
 @router.get("")
 async def list_events(
     caller: Reader,
-    use: Use,
+    alerting: UseAlerting,
     page: Paged,
     period: Period,
     type: EventType | None = None,  # noqa: A002 -- the name in the query
 ) -> SuccessPage[Event]:
     """List events, newest first."""
-    return succeed_page(page, await use.webhooks.list_events(caller, period, type, page))
+    return succeed_page(page, await alerting.webhooks.list_events(caller, period, type, page))
 
 
 @router.get("/deliveries")
 async def list_deliveries(
-    caller: Reader, use: Use, page: Paged, status: Status = None
+    caller: Reader, alerting: UseAlerting, page: Paged, status: Status = None
 ) -> SuccessPage[Delivery]:
     """List the e-mails and webhook messages of the last 30 days with their outcome."""
-    return succeed_page(page, await use.webhooks.list_deliveries(caller, None, status, page))
+    return succeed_page(page, await alerting.webhooks.list_deliveries(caller, None, status, page))
 
 
 @router.get("/webhooks")
-async def list_webhooks(caller: Reader, use: Use, page: Paged) -> SuccessPage[Webhook]:
-    return succeed_page(page, await use.webhooks.list(caller, page))
+async def list_webhooks(caller: Reader, alerting: UseAlerting, page: Paged) -> SuccessPage[Webhook]:
+    return succeed_page(page, await alerting.webhooks.list(caller, page))
 
 
 @router.post("/webhooks", status_code=201)
 async def create_webhook(
-    body: NewWebhook, caller: Manager, use: Use, address: ClientAddress
+    body: NewWebhook, caller: Manager, alerting: UseAlerting, address: ClientAddress
 ) -> Success[WebhookWithSecret]:
     """Subscribe a URL to events. Only this response contains the signing secret."""
-    return succeed(await use.webhooks.create(caller, body.url, body.types, address))
+    return succeed(await alerting.webhooks.create(caller, body.url, body.types, address))
 
 
 @router.delete("/webhooks/{webhookId}")
 async def delete_webhook(
-    webhook_id: WebhookId, caller: Manager, use: Use, address: ClientAddress
+    webhook_id: WebhookId, caller: Manager, alerting: UseAlerting, address: ClientAddress
 ) -> Success[Deleted]:
     """Delete a webhook; its pending deliveries fail."""
-    await use.webhooks.delete(caller, webhook_id, address)
+    await alerting.webhooks.delete(caller, webhook_id, address)
     return succeed(Deleted(id=webhook_id))
 
 
 @router.get("/webhooks/{webhookId}/deliveries")
 async def list_webhook_deliveries(
-    webhook_id: WebhookId, caller: Reader, use: Use, page: Paged, status: Status = None
+    webhook_id: WebhookId, caller: Reader, alerting: UseAlerting, page: Paged, status: Status = None
 ) -> SuccessPage[Delivery]:
     """List the deliveries to one webhook, newest first."""
-    deliveries = await use.webhooks.list_deliveries(caller, webhook_id, status, page)
+    deliveries = await alerting.webhooks.list_deliveries(caller, webhook_id, status, page)
     return succeed_page(page, deliveries)
 
 
 @router.post("/webhooks/{webhookId}/test")
-async def send_test(webhook_id: WebhookId, caller: Manager, use: Use) -> Success[Delivery]:
+async def send_test(
+    webhook_id: WebhookId, caller: Manager, alerting: UseAlerting
+) -> Success[Delivery]:
     """Send a message of type `webhook.test` now and return its outcome."""
-    return succeed(await use.webhooks.send_test(caller, webhook_id))
+    return succeed(await alerting.webhooks.send_test(caller, webhook_id))

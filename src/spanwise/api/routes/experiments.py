@@ -18,7 +18,7 @@ from spanwise.api.requests.experiments import (
 )
 from spanwise.api.requests.parameters import AgentId, Paged, Period, Text
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import UseExperimentation
 from spanwise.model.experiments.definition import (
     Assignment,
     Experiment,
@@ -35,26 +35,28 @@ router = PrefixRouter("experiments", "/experiments")
 @router.get("")
 async def list_experiments(
     caller: Reader,
-    use: Use,
+    experimentation: UseExperimentation,
     page: Paged,
     period: Period,
     status: Annotated[ExperimentStatus | None, Query()] = None,
 ) -> SuccessPage[Experiment]:
     """List the experiments created in the period, newest first."""
-    listing = await use.experiments.list(caller.workspace_id, page, period, status)
+    listing = await experimentation.experiments.list(caller.workspace_id, page, period, status)
     return succeed_page(page, listing)
 
 
 @router.post("", status_code=201)
-async def create_experiment(body: NewExperiment, caller: Writer, use: Use) -> Success[Experiment]:
+async def create_experiment(
+    body: NewExperiment, caller: Writer, experimentation: UseExperimentation
+) -> Success[Experiment]:
     """Create a draft. The first variant is the control."""
-    return succeed(await use.experiments.create(caller, body.to_fields()))
+    return succeed(await experimentation.experiments.create(caller, body.to_fields()))
 
 
 @router.get("/plan")
 async def plan_experiment(
     caller: Reader,
-    use: Use,
+    experimentation: UseExperimentation,
     _fresh: Fresh,
     lift: Annotated[
         float, Query(gt=0, le=10, description="The smallest lift to find: 0.05 is 5 %.")
@@ -68,16 +70,16 @@ async def plan_experiment(
 ) -> Success[ExperimentPlan]:
     """Plan an experiment: how many units and days a lift needs, judged by the last 28 days."""
     request = PlanRequest(metric, signal_name, agent_id, lift, variants)
-    return succeed(await use.results.plan(caller.workspace_id, request))
+    return succeed(await experimentation.results.plan(caller.workspace_id, request))
 
 
 @router.get("/{id}")
 async def get_experiment(
     id: str,  # noqa: A002 -- the name in the path
     caller: Reader,
-    use: Use,
+    experimentation: UseExperimentation,
 ) -> Success[Experiment]:
-    return succeed(await use.experiments.get(caller.workspace_id, id))
+    return succeed(await experimentation.experiments.get(caller.workspace_id, id))
 
 
 @router.put("/{id}")
@@ -85,21 +87,21 @@ async def change_experiment(
     id: str,  # noqa: A002
     body: ExperimentChange,
     caller: Writer,
-    use: Use,
+    experimentation: UseExperimentation,
 ) -> Success[Experiment]:
     """Change a draft; a started experiment cannot be changed."""
-    return succeed(await use.experiments.change(caller, id, body.to_fields()))
+    return succeed(await experimentation.experiments.change(caller, id, body.to_fields()))
 
 
 @router.delete("/{id}")
 async def delete_experiment(
     id: str,  # noqa: A002
     caller: Writer,
-    use: Use,
+    experimentation: UseExperimentation,
     address: ClientAddress,
 ) -> Success[Deleted]:
     """Delete an experiment that is not running."""
-    await use.experiments.delete(caller, id, address)
+    await experimentation.experiments.delete(caller, id, address)
     return succeed(Deleted(id=id))
 
 
@@ -107,33 +109,35 @@ async def delete_experiment(
 async def start_experiment(
     id: str,  # noqa: A002
     caller: Writer,
-    use: Use,
+    experimentation: UseExperimentation,
     body: ExperimentStart | None = None,
 ) -> Success[Experiment]:
     """Start a draft or resume a paused experiment, optionally with a higher `trafficPercent`."""
     traffic_percent = body.traffic_percent if body else None
-    return succeed(await use.experiments.start(caller, id, traffic_percent))
+    return succeed(await experimentation.experiments.start(caller, id, traffic_percent))
 
 
 @router.post("/{id}/pause")
 async def pause_experiment(
     id: str,  # noqa: A002
     caller: Writer,
-    use: Use,
+    experimentation: UseExperimentation,
 ) -> Success[Experiment]:
     """Stop assigning new units; assigned ones keep their variant."""
-    return succeed(await use.experiments.pause(caller, id))
+    return succeed(await experimentation.experiments.pause(caller, id))
 
 
 @router.post("/{id}/stop")
 async def stop_experiment(
     id: str,  # noqa: A002
     caller: Writer,
-    use: Use,
+    experimentation: UseExperimentation,
     body: ExperimentStop | None = None,
 ) -> Success[Experiment]:
     """Stop an experiment permanently; all units then get the `winner`, or the control."""
-    return succeed(await use.experiments.stop(caller, id, body.winner if body else None))
+    return succeed(
+        await experimentation.experiments.stop(caller, id, body.winner if body else None)
+    )
 
 
 @router.get("/{id}/assign")
@@ -149,10 +153,10 @@ async def get_assignment(
         ),
     ],
     caller: Assigner,
-    use: Use,
+    experimentation: UseExperimentation,
 ) -> Success[Assignment]:
     """Assign a variant to a unit, always the same one; the first call records an exposure."""
-    assignment = await use.assignments.assign(caller.sender, id, unit_id)
+    assignment = await experimentation.assignments.assign(caller.sender, id, unit_id)
     return succeed(assignment)
 
 
@@ -161,19 +165,19 @@ async def assign_batch(
     id: str,  # noqa: A002
     body: UnitBatch,
     caller: Ingester,
-    use: Use,
+    experimentation: UseExperimentation,
 ) -> Success[list[Assignment]]:
     """Assign variants to up to 1000 units; returns them in the order of `unitIds`."""
-    return succeed(await use.assignments.assign_many(caller.sender, id, body.unit_ids))
+    return succeed(await experimentation.assignments.assign_many(caller.sender, id, body.unit_ids))
 
 
 @router.get("/{id}/results")
 async def get_results(
     id: str,  # noqa: A002
     caller: Reader,
-    use: Use,
+    experimentation: UseExperimentation,
     _fresh: Fresh,
 ) -> Success[ExperimentResults]:
     """Get the results so far. The intervals are valid at any time, however often you look."""
-    experiment = await use.experiments.get(caller.workspace_id, id)
-    return succeed(await use.results.get(caller.workspace_id, experiment))
+    experiment = await experimentation.experiments.get(caller.workspace_id, id)
+    return succeed(await experimentation.results.get(caller.workspace_id, experiment))

@@ -13,7 +13,7 @@ from pydantic import Field
 from spanwise.api.auth import Ingester
 from spanwise.api.openapi.document import describe_body
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import UseExperimentation
 from spanwise.model.api_model import ApiModel
 from spanwise.model.errors import NotFound
 from spanwise.model.experiments.definition import Assignment, Experiment, ExperimentStatus
@@ -73,16 +73,18 @@ _FAILURES: dict[int | str, dict[str, Any]] = {
     responses={200: {"model": Evaluation}, **_FAILURES},
     openapi_extra=describe_body(EvaluationRequest),
 )
-async def evaluate_flag(key: str, caller: Ingester, use: Use, request: Request) -> Response:
+async def evaluate_flag(
+    key: str, caller: Ingester, experimentation: UseExperimentation, request: Request
+) -> Response:
     """Evaluate one flag: assigns a variant to the targeting key, like `assign`."""
     try:
-        experiment = await use.experiments.find_flag(caller.workspace_id, key)
+        experiment = await experimentation.experiments.find_flag(caller.workspace_id, key)
         unit_id = await _read_unit(request)
     except NotFound as error:
         return _fail(404, key, "FLAG_NOT_FOUND", error.message)
     except _BadContext as error:
         return _fail(400, key, error.code, error.details)
-    [assignment] = await use.assignments.assign_in(caller.sender, experiment, [unit_id])
+    [assignment] = await experimentation.assignments.assign_in(caller.sender, experiment, [unit_id])
     return _respond(_evaluate(key, experiment, assignment))
 
 
@@ -96,15 +98,19 @@ async def evaluate_flag(key: str, caller: Ingester, use: Use, request: Request) 
     },
     openapi_extra=describe_body(EvaluationRequest),
 )
-async def evaluate_flags(caller: Ingester, use: Use, request: Request) -> Response:
+async def evaluate_flags(
+    caller: Ingester, experimentation: UseExperimentation, request: Request
+) -> Response:
     """Evaluate every started experiment; each evaluation is an assignment."""
     try:
         unit_id = await _read_unit(request)
     except _BadContext as error:
         return _fail(400, None, error.code, error.details)
     flags = []
-    for experiment in await use.experiments.list_flags(caller.workspace_id, MAX_FLAGS):
-        [assignment] = await use.assignments.assign_in(caller.sender, experiment, [unit_id])
+    for experiment in await experimentation.experiments.list_flags(caller.workspace_id, MAX_FLAGS):
+        [assignment] = await experimentation.assignments.assign_in(
+            caller.sender, experiment, [unit_id]
+        )
         flags.append(_evaluate(experiment.name, experiment, assignment))
     response = _respond(Evaluations(flags=flags))
     tag = f'"{hashlib.sha256(bytes(response.body)).hexdigest()[:32]}"'

@@ -6,7 +6,7 @@ from typing import Literal
 from spanwise import __version__
 from spanwise.api.http.envelope import Success, succeed
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import Use, UseAlerting
 from spanwise.model.api_model import ApiModel
 from spanwise.services.alerts.evaluation_health import EvaluationState
 
@@ -35,10 +35,10 @@ async def get_health() -> Success[Health]:
 
 
 @router.get("/ready")
-async def get_ready(use: Use) -> Success[Readiness]:
+async def get_ready(alerting: UseAlerting, use: Use) -> Success[Readiness]:
     """Check that every store accepts writes and queries; 503 if not. Failing jobs do not count."""
     stores = await use.readiness.check()
-    jobs = {"alerts": use.alert_jobs.health.state}
+    jobs = {"alerts": alerting.alert_jobs.health.state}
     return succeed(Readiness(stores=dict.fromkeys(stores, "ok"), jobs=jobs))
 
 

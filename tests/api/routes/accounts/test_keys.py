@@ -34,7 +34,7 @@ async def expire(service: Service, key: dict[str, Any]) -> None:
     async with service.services.catalog.write() as tx:
         past = utc_now() - timedelta(seconds=1)
         await tx.execute(update(api_keys).where(api_keys.c.id == key["id"]).values(expires_at=past))
-    service.services.access.invalidate_key(key["id"])
+    service.services.identity.access.invalidate_key(key["id"])
 
 
 async def test_a_new_key_shows_its_secret_once(service: Service) -> None:
@@ -124,7 +124,7 @@ async def test_refresh_with_grace_lets_both_secrets_work_for_a_while(service: Se
     assert await works(service, renewed["key"])
     async with service.services.catalog.write() as tx:
         await tx.execute(update(api_keys).values(previous_valid_until=utc_now()))
-    service.services.access.invalidate_key(key["id"])
+    service.services.identity.access.invalidate_key(key["id"])
     assert not await works(service, key["key"])
     assert await works(service, renewed["key"])
 

@@ -26,7 +26,7 @@ async def assign_all(
 
 async def exposures(service: Service, experiment: dict[str, Any]) -> dict[str, int]:
     """Return the number of stored exposure rows per unit."""
-    await service.services.pipeline.wait_until_visible()
+    await service.services.ingest.pipeline.wait_until_visible()
     rows = await service.services.engine.fetch(
         "SELECT unit_id, count() AS rows FROM exposures WHERE experiment_id = {id:String} "
         "GROUP BY unit_id",

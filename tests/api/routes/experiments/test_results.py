@@ -219,7 +219,7 @@ async def cases(shared_service: Service, ann: Person) -> dict[str, Case]:
     sent.traces.append(make_trace(userId=second))
 
     # Like the exposure of a replica that still had other variants cached.
-    sender = (await shared_service.services.access.by_token(ann.token)).sender
+    sender = (await shared_service.services.identity.access.by_token(ann.token)).sender
     twice = cases["exposed twice"]
     unit = next(iter(twice.units))
     exposed = [
@@ -232,7 +232,7 @@ async def cases(shared_service: Service, ann: Person) -> dict[str, Case]:
         make_trace(experimentId=own, variant="control"),
     ]
     await asyncio.gather(
-        shared_service.services.pipeline.submit(sender, exposed),
+        shared_service.services.ingest.pipeline.submit(sender, exposed),
         send_traces(ann, sent.traces),
         send_signals(ann, sent.signals),
         send_traces(bob, of_bob),
@@ -421,6 +421,6 @@ async def test_stored_signals_beyond_the_limit_do_not_count(
     assert sum(units_with_outcomes(before).values()) == 50
     signal = NewSignal(signal_name="stars", value=1, user_id=next(iter(case.units)))
     huge = NewSignal.model_construct(**{**signal.__dict__, "value": 1e308})
-    sender = (await service.services.access.by_token(ann.token)).sender
-    await service.services.receiver.receive_signals(sender, [huge])
+    sender = (await service.services.identity.access.by_token(ann.token)).sender
+    await service.services.ingest.receiver.receive_signals(sender, [huge])
     assert (await results_of(ann, case))["metrics"] == before["metrics"]

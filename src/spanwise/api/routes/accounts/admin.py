@@ -13,7 +13,7 @@ from spanwise.api.auth import Admin, ClientAddress
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import Ingest, Use, UseIdentity
 from spanwise.model.accounts import AdminUser, AuditEntry, AuditFilter, Role
 from spanwise.model.api_model import ApiModel
 from spanwise.storage.catalog.accounts import audit as stored_audit
@@ -78,14 +78,16 @@ async def update_user(
     id: str,  # noqa: A002 -- the name in the path
     body: UserChange,
     caller: Admin,
-    use: Use,
+    identity: UseIdentity,
     address: ClientAddress,
 ) -> Success[AdminUser]:
     """Change a role, or disable an account, which ends its sign-ins.
 
     Keys belong to workspaces: they work while the workspace has another active member.
     """
-    return succeed(await use.accounts.administer(caller, id, body.role, body.disabled, address))
+    return succeed(
+        await identity.accounts.administer(caller, id, body.role, body.disabled, address)
+    )
 
 
 @router.get("/stats")
@@ -102,8 +104,8 @@ async def get_stats(_caller: Admin, use: Use) -> Success[Stats]:
             rows=sum(table.rows for table in tables),
             bytes=sum(table.size_bytes for table in tables),
             tables=[TableStats(table=t.table, rows=t.rows, bytes=t.size_bytes) for t in tables],
-            ingest=_ingest_stats(use),
-            repricing_tasks=use.repricing.tasks_left,
+            ingest=_ingest_stats(use.ingest),
+            repricing_tasks=use.telemetry.repricing.tasks_left,
             versions=Versions(
                 spanwise=__version__,
                 python=platform.python_version(),
@@ -114,12 +116,12 @@ async def get_stats(_caller: Admin, use: Use) -> Success[Stats]:
     )
 
 
-def _ingest_stats(use: Use) -> IngestStats:
-    load = use.pipeline.load()
+def _ingest_stats(ingest: Ingest) -> IngestStats:
+    load = ingest.pipeline.load()
     return IngestStats(
-        spans_per_second=round(use.ingest_counters.spans_per_second(), 3),
-        accepted=dict(use.ingest_counters.accepted),
-        rejected=dict(use.ingest_counters.rejected),
+        spans_per_second=round(ingest.counters.spans_per_second(), 3),
+        accepted=dict(ingest.counters.accepted),
+        rejected=dict(ingest.counters.rejected),
         waiting_bytes=load.waiting_bytes,
         backlog_bytes=load.backlog_bytes,
         is_stalled=load.is_stalled,

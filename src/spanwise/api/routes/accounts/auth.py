@@ -6,10 +6,10 @@ from fastapi import Depends, Query, Response
 
 from spanwise.api.auth import ClientAddress
 from spanwise.api.http.envelope import Done, Success, succeed
-from spanwise.api.http.session_cookie import DASHBOARD_ONLY
+from spanwise.api.http.session_cookie import DASHBOARD_ONLY, SessionCookie
 from spanwise.api.requests.fields import Email, Name, NewPassword
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import Use, UseIdentity
 from spanwise.model.accounts import SignInOptions, User
 from spanwise.model.api_model import ApiModel
 from spanwise.model.errors import Forbidden
@@ -59,8 +59,10 @@ def answer_with_token(sign_in: SignIn) -> LoginAnswer:
     )
 
 
-def answer_with_cookie(sign_in: SignIn, use: Use, response: Response) -> DashboardSession:
-    use.session_cookie.put(sign_in, response)
+def answer_with_cookie(
+    sign_in: SignIn, cookie: SessionCookie, response: Response
+) -> DashboardSession:
+    cookie.put(sign_in, response)
     return DashboardSession(expires_in=sign_in.expires_in_seconds, user=sign_in.user)
 
 
@@ -74,69 +76,77 @@ PASSWORD_LOGIN = [Depends(require_password_login)]
 
 
 @router.get("/options")
-async def get_sign_in_options(use: Use) -> Success[SignInOptions]:
+async def get_sign_in_options(identity: UseIdentity) -> Success[SignInOptions]:
     """What the sign-in page offers: passwords, registration, single sign-on."""
-    return succeed(await use.accounts.find_sign_in_options())
+    return succeed(await identity.accounts.find_sign_in_options())
 
 
 @router.post("/register", status_code=201, dependencies=PASSWORD_LOGIN)
-async def register(body: Registration, use: Use, address: ClientAddress) -> Success[User]:
+async def register(
+    body: Registration, identity: UseIdentity, address: ClientAddress
+) -> Success[User]:
     """Create an account with its own workspace. The first account becomes admin.
 
     `invitation` is the token of an invitation; it works even if registration is closed.
     """
     name = body.name or body.email.partition("@")[0]
     return succeed(
-        await use.accounts.register(body.email, body.password, name, address, body.invitation)
+        await identity.accounts.register(body.email, body.password, name, address, body.invitation)
     )
 
 
 @router.post("/login", dependencies=PASSWORD_LOGIN)
-async def login(body: Login, use: Use, address: ClientAddress) -> Success[LoginAnswer]:
+async def login(body: Login, identity: UseIdentity, address: ClientAddress) -> Success[LoginAnswer]:
     """Sign in; the token goes into `Authorization: Bearer …`."""
-    return succeed(answer_with_token(await use.accounts.login(body.email, body.password, address)))
+    return succeed(
+        answer_with_token(await identity.accounts.login(body.email, body.password, address))
+    )
 
 
 @router.post("/session", dependencies=[*DASHBOARD_ONLY, *PASSWORD_LOGIN])
 async def start_session(
-    body: Login, use: Use, address: ClientAddress, response: Response
+    body: Login, identity: UseIdentity, address: ClientAddress, response: Response
 ) -> Success[DashboardSession]:
     """Sign in to the dashboard; the token goes into a cookie that scripts cannot read."""
-    sign_in = await use.accounts.login(body.email, body.password, address)
-    return succeed(answer_with_cookie(sign_in, use, response))
+    sign_in = await identity.accounts.login(body.email, body.password, address)
+    return succeed(answer_with_cookie(sign_in, identity.session_cookie, response))
 
 
 @router.delete("/session", dependencies=DASHBOARD_ONLY)
-async def end_session(use: Use, response: Response) -> Success[Done]:
+async def end_session(identity: UseIdentity, response: Response) -> Success[Done]:
     """Sign out of the dashboard: removes its cookie."""
-    use.session_cookie.remove(response)
+    identity.session_cookie.remove(response)
     return succeed(Done(message="signed out"))
 
 
 @router.get("/verify-email")
 async def verify_email(
-    token: Annotated[str, Query()], use: Use, address: ClientAddress
+    token: Annotated[str, Query()], identity: UseIdentity, address: ClientAddress
 ) -> Success[User]:
     """Verify an e-mail address with the mailed token; single use, valid for 48 hours."""
-    return succeed(await use.accounts.verify_email(token, address))
+    return succeed(await identity.accounts.verify_email(token, address))
 
 
 @router.post("/resend-verification")
-async def resend_verification(body: EmailOnly, use: Use) -> Success[Done]:
+async def resend_verification(body: EmailOnly, identity: UseIdentity) -> Success[Done]:
     """Mail a new verification link. The response is the same whether or not the account exists."""
-    await use.accounts.resend_verification(body.email)
+    await identity.accounts.resend_verification(body.email)
     return succeed(Done(message="if the address needs verifying, a mail is on its way"))
 
 
 @router.post("/forgot-password", dependencies=PASSWORD_LOGIN)
-async def forgot_password(body: EmailOnly, use: Use, address: ClientAddress) -> Success[Done]:
+async def forgot_password(
+    body: EmailOnly, identity: UseIdentity, address: ClientAddress
+) -> Success[Done]:
     """Mail a reset link. The response is the same whether or not the account exists."""
-    await use.accounts.forgot_password(body.email, address)
+    await identity.accounts.forgot_password(body.email, address)
     return succeed(Done(message="if the address has an account, a mail is on its way"))
 
 
 @router.post("/reset-password", dependencies=PASSWORD_LOGIN)
-async def reset_password(body: PasswordReset, use: Use, address: ClientAddress) -> Success[Done]:
+async def reset_password(
+    body: PasswordReset, identity: UseIdentity, address: ClientAddress
+) -> Success[Done]:
     """Set a new password with the mailed token; single use, valid for one hour."""
-    await use.accounts.reset_password(body.token, body.password, address)
+    await identity.accounts.reset_password(body.token, body.password, address)
     return succeed(Done(message="the password is changed; log in with the new one"))

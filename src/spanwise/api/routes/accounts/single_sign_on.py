@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from spanwise.api.auth import ClientAddress
 from spanwise.api.http.envelope import Failure
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import Use, UseIdentity
 from spanwise.model.errors import NotFound
 from spanwise.services.single_sign_on.attempts import LIFETIME
 from spanwise.services.single_sign_on.refusals import SignInRefused
@@ -31,10 +31,10 @@ _REDIRECTS: Responses = {
 }
 
 
-async def _find_single_sign_on(use: Use) -> SingleSignOn:
-    if use.single_sign_on is None:
+async def _find_single_sign_on(identity: UseIdentity) -> SingleSignOn:
+    if identity.single_sign_on is None:
         raise NotFound("single sign-on is not set up on this installation")
-    return use.single_sign_on
+    return identity.single_sign_on
 
 
 Sso = Annotated[SingleSignOn, Depends(_find_single_sign_on)]
@@ -73,7 +73,7 @@ async def start_single_sign_on(
     "/callback", status_code=_REDIRECT, response_class=RedirectResponse, responses=_REDIRECTS
 )
 async def finish_single_sign_on(
-    use: Use,
+    identity: UseIdentity,
     sso: Sso,
     address: ClientAddress,
     code: Annotated[str | None, Query()] = None,
@@ -88,7 +88,7 @@ async def finish_single_sign_on(
         response = _to_login(error=finished.refusal, next=finished.next_path)
     else:
         response = _to_login(signedIn="1", next=finished.next_path)
-        use.session_cookie.put(finished.sign_in, response)
+        identity.session_cookie.put(finished.sign_in, response)
     response.delete_cookie(_ATTEMPT, path=_COOKIE_PATH)
     return response
 

@@ -14,7 +14,7 @@ from spanwise.api.routes.accounts.auth import (
     answer_with_token,
 )
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import UseIdentity
 from spanwise.model.accounts import User
 from spanwise.model.api_model import ApiModel
 
@@ -32,22 +32,26 @@ class PasswordChange(ApiModel):
 
 
 @router.get("/profile")
-async def get_profile(caller: SignedIn, use: Use) -> Success[User]:
+async def get_profile(caller: SignedIn, identity: UseIdentity) -> Success[User]:
     """Get your own account."""
-    return succeed(await use.accounts.find_profile(caller))
+    return succeed(await identity.accounts.find_profile(caller))
 
 
 @router.put("/profile")
-async def update_profile(body: ProfileChange, caller: SignedIn, use: Use) -> Success[User]:
+async def update_profile(
+    body: ProfileChange, caller: SignedIn, identity: UseIdentity
+) -> Success[User]:
     """Change your name, or the workspace of requests that name none."""
-    return succeed(await use.accounts.update_profile(caller, body.name, body.default_workspace_id))
+    return succeed(
+        await identity.accounts.update_profile(caller, body.name, body.default_workspace_id)
+    )
 
 
 @router.put("/password", dependencies=PASSWORD_LOGIN)
 async def change_password(
     body: PasswordChange,
     caller: SignedIn,
-    use: Use,
+    identity: UseIdentity,
     address: ClientAddress,
     request: Request,
     response: Response,
@@ -56,9 +60,9 @@ async def change_password(
 
     The dashboard gets the new one in its cookie.
     """
-    sign_in = await use.accounts.change_password(
+    sign_in = await identity.accounts.change_password(
         caller, body.current_password, body.new_password, address
     )
     if is_from_dashboard(request.headers):
-        return succeed(answer_with_cookie(sign_in, use, response))
+        return succeed(answer_with_cookie(sign_in, identity.session_cookie, response))
     return succeed(answer_with_token(sign_in))

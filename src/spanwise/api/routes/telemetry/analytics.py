@@ -13,7 +13,7 @@ from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.requests.parameters import Filtered, Paged, Period, Text
 from spanwise.api.routing import PrefixRouter, reject_in_batch
-from spanwise.api.services import Use
+from spanwise.api.services import Use, UseTelemetry
 from spanwise.model.analytics import (
     DEFAULT_DAYS,
     Costs,
@@ -73,7 +73,7 @@ AskedSeries = Annotated[Question, Depends(_series)]
 @router.get("/metrics", response_model_exclude_none=True)
 async def get_metrics(
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     question: Asked,
     _fresh: Fresh,
     compare: Annotated[
@@ -81,7 +81,7 @@ async def get_metrics(
     ] = None,
 ) -> Success[Metrics]:
     """Key metrics: traces, success, latency, agents, alerts, tokens and cost."""
-    metrics = await use.analytics.metrics(
+    metrics = await telemetry.analytics.metrics(
         caller.workspace_id, question, compare=compare is Compare.PREVIOUS
     )
     return succeed(metrics)
@@ -89,97 +89,97 @@ async def get_metrics(
 
 @router.get("/traces/success-failure")
 async def get_success_failure(
-    caller: Reader, use: Use, question: AskedSeries, _fresh: Fresh
+    caller: Reader, telemetry: UseTelemetry, question: AskedSeries, _fresh: Fresh
 ) -> Success[Outcomes]:
     """Successful and failed traces, in total and over time."""
-    return succeed(await use.analytics.outcomes(caller.workspace_id, question))
+    return succeed(await telemetry.analytics.outcomes(caller.workspace_id, question))
 
 
 @router.get("/traces/requests-over-time")
 async def get_requests_over_time(
-    caller: Reader, use: Use, question: AskedSeries, _fresh: Fresh
+    caller: Reader, telemetry: UseTelemetry, question: AskedSeries, _fresh: Fresh
 ) -> Success[list[RequestsPoint]]:
     """Traces over time, by agent."""
-    return succeed(await use.analytics.requests(caller.workspace_id, question))
+    return succeed(await telemetry.analytics.requests(caller.workspace_id, question))
 
 
 @router.get("/traces/latency-percentiles")
 async def get_latency_percentiles(
-    caller: Reader, use: Use, question: AskedSeries, _fresh: Fresh
+    caller: Reader, telemetry: UseTelemetry, question: AskedSeries, _fresh: Fresh
 ) -> Success[list[PercentilesPoint]]:
     """Latency percentiles over time in milliseconds; null for buckets without traces."""
-    return succeed(await use.analytics.percentiles(caller.workspace_id, question))
+    return succeed(await telemetry.analytics.percentiles(caller.workspace_id, question))
 
 
 @router.get("/traces/latency-distribution")
 async def get_latency_distribution(
-    caller: Reader, use: Use, question: Asked, _fresh: Fresh
+    caller: Reader, telemetry: UseTelemetry, question: Asked, _fresh: Fresh
 ) -> Success[list[LatencyBucket]]:
     """Traces by latency, in six buckets."""
-    return succeed(await use.analytics.latencies(caller.workspace_id, question))
+    return succeed(await telemetry.analytics.latencies(caller.workspace_id, question))
 
 
 @router.get("/traces/token-usage")
 async def get_token_usage(
-    caller: Reader, use: Use, question: AskedSeries, _fresh: Fresh
+    caller: Reader, telemetry: UseTelemetry, question: AskedSeries, _fresh: Fresh
 ) -> Success[list[TokensPoint]]:
     """Tokens over time."""
-    return succeed(await use.analytics.tokens(caller.workspace_id, question))
+    return succeed(await telemetry.analytics.tokens(caller.workspace_id, question))
 
 
 @router.get("/costs")
 async def get_costs(
-    caller: Reader, use: Use, question: AskedSeries, _fresh: Fresh
+    caller: Reader, telemetry: UseTelemetry, question: AskedSeries, _fresh: Fresh
 ) -> Success[Costs]:
     """Cost in total, by model and over time, and the models without a price."""
-    return succeed(await use.analytics.costs(caller.workspace_id, question))
+    return succeed(await telemetry.analytics.costs(caller.workspace_id, question))
 
 
 @router.get("/traces/errors-by-type")
 async def get_errors_by_type(
-    caller: Reader, use: Use, question: Asked, _fresh: Fresh
+    caller: Reader, telemetry: UseTelemetry, question: Asked, _fresh: Fresh
 ) -> Success[ErrorsByType]:
     """Failed traces by error type, most frequent first."""
-    return succeed(await use.analytics.errors(caller.workspace_id, question))
+    return succeed(await telemetry.analytics.errors(caller.workspace_id, question))
 
 
 @router.get("/traces/error-rate")
 async def get_error_rate(
-    caller: Reader, use: Use, question: AskedSeries, _fresh: Fresh
+    caller: Reader, telemetry: UseTelemetry, question: AskedSeries, _fresh: Fresh
 ) -> Success[list[ErrorRatePoint]]:
     """Share of failed traces over time."""
-    return succeed(await use.analytics.error_rate(caller.workspace_id, question))
+    return succeed(await telemetry.analytics.error_rate(caller.workspace_id, question))
 
 
 @router.get("/traces/tool-usage")
 async def get_tool_usage(
-    caller: Reader, use: Use, question: Asked, _fresh: Fresh
+    caller: Reader, telemetry: UseTelemetry, question: Asked, _fresh: Fresh
 ) -> Success[ToolUsage]:
     """Number of tool calls by agent and tool."""
-    return succeed(await use.analytics.tools(caller.workspace_id, question))
+    return succeed(await telemetry.analytics.tools(caller.workspace_id, question))
 
 
 @router.get("/coding-agents")
 async def get_coding_agents(
-    caller: Reader, use: Use, period: Period, _fresh: Fresh
+    caller: Reader, telemetry: UseTelemetry, period: Period, _fresh: Fresh
 ) -> Success[CodingAgentsReport]:
     """Use of coding agents: cost and tokens by person, repository and model, edits, sessions."""
     bounded = period.or_last_days(DEFAULT_DAYS, utc_now())
-    return succeed(await use.coding_agents.report(caller.workspace_id, bounded))
+    return succeed(await telemetry.coding_agents.report(caller.workspace_id, bounded))
 
 
 @router.post("/query")
 async def query(
-    body: AnalyticsQuery, caller: Reader, use: Use, _fresh: Fresh
+    body: AnalyticsQuery, caller: Reader, telemetry: UseTelemetry, _fresh: Fresh
 ) -> Success[QueryResult]:
     """Measure traces or spans: in groups, over time, with filters."""
-    return succeed(await use.analytics.query(caller.workspace_id, body))
+    return succeed(await telemetry.analytics.query(caller.workspace_id, body))
 
 
 @router.get("/attributes")
 async def list_attributes(
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     period: Period,
     page: Paged,
     _fresh: Fresh,
@@ -190,7 +190,7 @@ async def list_attributes(
     search: Annotated[Text, Query(description="Only names that contain this.")] = None,
 ) -> SuccessPage[AttributeCount]:
     """List the attributes of spans, or the values of one, by the number of spans."""
-    listing = await use.analytics.attributes(caller.workspace_id, period, key, search, page)
+    listing = await telemetry.analytics.attributes(caller.workspace_id, period, key, search, page)
     return succeed_page(page, listing)
 
 
@@ -222,6 +222,7 @@ _DOWNLOADS: dict[int | str, dict[str, Any]] = {
 @router.get("/traces/list", response_model=SuccessPage[Trace], responses=_DOWNLOADS)
 async def list_analyzed_traces(
     caller: Reader,
+    telemetry: UseTelemetry,
     use: Use,
     question: Asked,
     _fresh: Fresh,
@@ -238,11 +239,11 @@ async def list_analyzed_traces(
     """List the traces of the period, or download them as a file."""
     if form is not None:
         reject_in_batch(request, "a download cannot be part of a batch")
-        chunks = await use.analytics.export(caller.workspace_id, question.filters, form)
+        chunks = await telemetry.analytics.export(caller.workspace_id, question.filters, form)
         async with use.catalog.write() as tx:
             await record_action(tx, caller, "traces.exported", None, address, format=form)
         return _download(chunks, question.period, form)
-    listing = await use.traces.find(caller.workspace_id, question.filters, page, sort, order)
+    listing = await telemetry.traces.find(caller.workspace_id, question.filters, page, sort, order)
     return succeed_page(page, listing)
 
 

@@ -10,7 +10,7 @@ from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, succeed
 from spanwise.api.requests.parameters import DATE, Filtered
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import UseTelemetry
 from spanwise.model.analytics import DEFAULT_DAYS, Question
 from spanwise.model.api_model import utc_now
 from spanwise.model.dashboards.changes import Changes, ChangesQuery, SideQuery
@@ -70,7 +70,10 @@ def _side(
 
 @router.get("")
 async def get_changes(
-    caller: Reader, use: Use, query: Annotated[ChangesQuery, Depends(_query)], _fresh: Fresh
+    caller: Reader,
+    telemetry: UseTelemetry,
+    query: Annotated[ChangesQuery, Depends(_query)],
+    _fresh: Fresh,
 ) -> Success[Changes]:
     """Compare two periods, releases, models or other groups of traces, with intervals."""
-    return succeed(await use.changes.find(caller.workspace_id, query))
+    return succeed(await telemetry.changes.find(caller.workspace_id, query))

@@ -9,7 +9,7 @@ from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.requests.parameters import AgentId, Filters, Paged, Period, Text
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import UseTelemetry
 from spanwise.model.api_model import ApiModel, utc_now
 from spanwise.model.page import PageRequest
 from spanwise.model.telemetry.failures import FailureGroup, FailureMark, FailureQuery, FailureStatus
@@ -30,7 +30,7 @@ class NewFailureStatus(ApiModel):
 @router.get("")
 async def list_failures(
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     page: Paged,
     period: Period,
     _fresh: Fresh,
@@ -54,16 +54,16 @@ async def list_failures(
         search,
         parse_conditions(filters),
     )
-    return succeed_page(page, await use.failures.find(caller.workspace_id, query))
+    return succeed_page(page, await telemetry.failures.find(caller.workspace_id, query))
 
 
 @router.get("/{failureId}")
 async def get_failure(
-    failure_id: FailureId, caller: Reader, use: Use, period: Period, _fresh: Fresh
+    failure_id: FailureId, caller: Reader, telemetry: UseTelemetry, period: Period, _fresh: Fresh
 ) -> Success[FailureGroup]:
     """Return one group of failed spans, as it is in the list."""
     query = FailureQuery(period.or_last_days(DEFAULT_DAYS, utc_now()), PageRequest(limit=1))
-    return succeed(await use.failures.get(caller.workspace_id, failure_id, query))
+    return succeed(await telemetry.failures.get(caller.workspace_id, failure_id, query))
 
 
 @router.put("/{failureId}")
@@ -71,8 +71,8 @@ async def mark_failure(
     failure_id: FailureId,
     body: NewFailureStatus,
     caller: Writer,
-    use: Use,
+    telemetry: UseTelemetry,
     address: ClientAddress,
 ) -> Success[FailureMark]:
     """Mark a failure as known or muted, or remove the mark with `new`."""
-    return succeed(await use.failures.mark(caller, failure_id, body.status, address))
+    return succeed(await telemetry.failures.mark(caller, failure_id, body.status, address))

@@ -11,7 +11,7 @@ from spanwise.api.openapi.document import describe_body
 from spanwise.api.requests.parameters import AgentId, Filters, Paged, Period, Text, TraceId
 from spanwise.api.requests.raw_bodies import json_body
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import UseTelemetry
 from spanwise.ingest.rest_bodies import NewLog
 from spanwise.model.api_model import ApiModel
 from spanwise.model.telemetry.filters import (
@@ -56,23 +56,25 @@ Filtered = Annotated[RowFilter, Depends(_log_filter)]
     openapi_extra=describe_body(NewLog | NewLogs),
     response_model_exclude_none=True,
 )
-async def record_logs(caller: Ingester, use: Use, request: Request) -> Success[Accepted]:
+async def record_logs(
+    caller: Ingester, telemetry: UseTelemetry, request: Request
+) -> Success[Accepted]:
     """Record one log, or many under `logs`. A log sent twice counts once."""
     async with json_body(request) as body:
-        return succeed(Accepted.describe(await use.logs.record(caller.sender, body)))
+        return succeed(Accepted.describe(await telemetry.logs.record(caller.sender, body)))
 
 
 @router.get("")
 async def list_logs(
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     page: Paged,
     filters: Filtered,
     _fresh: Fresh,
     order: Order = Order.DESC,
 ) -> SuccessPage[Log]:
     """List logs, newest first unless `order=asc`."""
-    listing = await use.logs.find(caller.workspace_id, filters, page, order)
+    listing = await telemetry.logs.find(caller.workspace_id, filters, page, order)
     return succeed_page(page, listing)
 
 
@@ -80,11 +82,11 @@ async def list_logs(
 async def list_logs_of_trace(
     trace_id: Annotated[TraceId, Path(alias="traceId")],
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     page: Paged,
     _fresh: Fresh,
     order: Order = Order.DESC,
 ) -> SuccessPage[Log]:
     """List the logs of one trace, newest first unless `order=asc`."""
-    listing = await use.logs.find_of_trace(caller.workspace_id, trace_id.lower(), page, order)
+    listing = await telemetry.logs.find_of_trace(caller.workspace_id, trace_id.lower(), page, order)
     return succeed_page(page, listing)

@@ -10,7 +10,7 @@ from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.requests.parameters import Period, Text
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import UseTelemetry
 from spanwise.model.api_model import ApiModel, utc_now, without_nul
 from spanwise.model.page import MAX_SKIP, PageRequest
 from spanwise.model.telemetry.filters import ATTRIBUTE, PointConditions
@@ -75,20 +75,20 @@ async def _page(
 @router.get("/names")
 async def list_metric_names(
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     period: Period,
     _fresh: Fresh,
     page: Annotated[PageRequest, Depends(_page)],
     search: Annotated[Text, Query(description="Part of the name.")] = None,
 ) -> SuccessPage[MetricName]:
     """List metrics by name, with type, unit, number of series and the keys to group by."""
-    listing = await use.metrics.find_names(caller.workspace_id, period, search, page)
+    listing = await telemetry.metrics.find_names(caller.workspace_id, period, search, page)
     return succeed_page(page, listing)
 
 
 @router.post("/query")
 async def query_metric(
-    body: MetricQueryBody, caller: Reader, use: Use, _fresh: Fresh
+    body: MetricQueryBody, caller: Reader, telemetry: UseTelemetry, _fresh: Fresh
 ) -> Success[MetricQueryResult]:
     """Aggregate a metric's data points by attributes and over time."""
-    return succeed(await use.metrics.query(caller.workspace_id, body.parse()))
+    return succeed(await telemetry.metrics.query(caller.workspace_id, body.parse()))

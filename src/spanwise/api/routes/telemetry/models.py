@@ -11,7 +11,7 @@ from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, succeed_page
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import UseTelemetry
 from spanwise.model.api_model import ApiModel, without_nul
 from spanwise.model.telemetry.prices import (
     Dollars,
@@ -57,36 +57,38 @@ class PriceChange(ApiModel):
 
 @router.get("")
 async def list_models(
-    caller: Reader, use: Use, page: Paged, period: Period, _fresh: Fresh
+    caller: Reader, telemetry: UseTelemetry, page: Paged, period: Period, _fresh: Fresh
 ) -> SuccessPage[SeenModel]:
     """List the models found in spans, most used first, with today's price and its source."""
-    listing = await use.prices.find_models(caller.workspace_id, period, page)
+    listing = await telemetry.prices.find_models(caller.workspace_id, period, page)
     return succeed_page(page, listing)
 
 
 @router.get("/prices")
-async def list_prices(caller: Reader, use: Use, page: Paged) -> SuccessPage[OwnPrice]:
+async def list_prices(
+    caller: Reader, telemetry: UseTelemetry, page: Paged
+) -> SuccessPage[OwnPrice]:
     """List the workspace's own prices and the progress of repricing earlier spans."""
-    return succeed_page(page, await use.prices.list(caller.workspace_id, page))
+    return succeed_page(page, await telemetry.prices.list(caller.workspace_id, page))
 
 
 @router.put("/prices")
 async def put_price(
-    body: PriceChange, caller: Writer, use: Use, address: ClientAddress
+    body: PriceChange, caller: Writer, telemetry: UseTelemetry, address: ClientAddress
 ) -> Success[OwnPrice]:
     """Set the price of a model or tool, from a time on; stored spans are repriced."""
     subject = PriceSubject(body.kind, body.model, body.effective_from)
     given = body.model_dump(
         by_alias=False, exclude_unset=True, exclude={"kind", "model", "effective_from"}
     )
-    return succeed(await use.prices.put(caller, subject, given, address))
+    return succeed(await telemetry.prices.put(caller, subject, given, address))
 
 
 @router.delete("/prices")
 async def delete_price(
     model: Annotated[str, Query(min_length=1, max_length=MAX_MODEL_CHARACTERS)],
     caller: Writer,
-    use: Use,
+    telemetry: UseTelemetry,
     address: ClientAddress,
     kind: PriceKind = PriceKind.MODEL,
     effective_from: Annotated[
@@ -100,17 +102,19 @@ async def delete_price(
     """Delete the prices of a model or tool; the list price applies again, also to stored spans."""
     time = effective_from if isinstance(effective_from, datetime) else None
     subject = PriceSubject(kind, model, time)
-    await use.prices.delete(caller, subject, address, has_date=effective_from is not None)
+    await telemetry.prices.delete(caller, subject, address, has_date=effective_from is not None)
     return succeed(Deleted(id=model))
 
 
 @router.get("/price-list")
-async def get_price_list(_: Reader, use: Use) -> Success[PriceListInfo]:
+async def get_price_list(_: Reader, telemetry: UseTelemetry) -> Success[PriceListInfo]:
     """Return the date, source and size of the public price list in use."""
-    return succeed(use.prices.price_list)
+    return succeed(telemetry.prices.price_list)
 
 
 @router.get("/repricing")
-async def list_repricing(caller: Reader, use: Use, page: Paged) -> SuccessPage[Repricing]:
+async def list_repricing(
+    caller: Reader, telemetry: UseTelemetry, page: Paged
+) -> SuccessPage[Repricing]:
     """List price changes, latest first, with the progress of repricing earlier spans."""
-    return succeed_page(page, await use.prices.list_repricing(caller.workspace_id, page))
+    return succeed_page(page, await telemetry.prices.list_repricing(caller.workspace_id, page))

@@ -46,8 +46,8 @@ async def _export(request: Request) -> Response:
     encoding = parse_encoding(request.headers)
     services = get_services(request)
     kind = EXPORT_PATHS[request.scope["path"]]
-    async with services.body_memory.read(request.stream(), encoding) as body:
-        prepared = await services.receiver.receive_otlp(
+    async with services.ingest.body_memory.read(request.stream(), encoding) as body:
+        prepared = await services.ingest.receiver.receive_otlp(
             caller.sender, kind, body, is_json=media_type == JSON
         )
     return otlp_response(export_message(kind, prepared), media_type)

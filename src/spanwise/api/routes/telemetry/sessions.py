@@ -9,7 +9,7 @@ from spanwise.api.freshness import Fresh
 from spanwise.api.http.envelope import Success, SuccessPage, succeed, succeed_page
 from spanwise.api.requests.parameters import AgentId, Filters, Paged, Period, Text
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import UseTelemetry
 from spanwise.model.telemetry.filters import (
     Order,
     SessionSort,
@@ -36,7 +36,7 @@ async def _session_filter(
 @router.get("")
 async def list_sessions(
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     page: Paged,
     _fresh: Fresh,
     filters: Annotated[TraceFilter, Depends(_session_filter)],
@@ -45,7 +45,7 @@ async def list_sessions(
     order: Order = Order.DESC,
 ) -> SuccessPage[Session]:
     """List sessions, by default those whose last trace ended last; only matching traces count."""
-    listing = await use.sessions.find(caller.workspace_id, filters, search, page, sort, order)
+    listing = await telemetry.sessions.find(caller.workspace_id, filters, search, page, sort, order)
     return succeed_page(page, listing)
 
 
@@ -54,8 +54,8 @@ async def list_sessions(
 async def get_session(
     session_id: Annotated[str, Path(alias="sessionId", min_length=1, max_length=512)],
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     _fresh: Fresh,
 ) -> Success[SessionWithTraces]:
     """Get one session with up to 1000 traces, oldest first."""
-    return succeed(await use.sessions.get(caller.workspace_id, session_id))
+    return succeed(await telemetry.sessions.get(caller.workspace_id, session_id))

@@ -11,7 +11,7 @@ from spanwise.api.openapi.document import describe_body
 from spanwise.api.requests.parameters import AgentId, Filters, Paged, Period, Text, TraceId
 from spanwise.api.requests.raw_bodies import json_body
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import UseTelemetry
 from spanwise.ingest.rest_bodies import NewSignal
 from spanwise.model.api_model import ApiModel
 from spanwise.model.telemetry.filters import OF_SIGNALS, RowFilter, equal, parse_conditions
@@ -57,54 +57,60 @@ Filtered = Annotated[RowFilter, Depends(_signal_filter)]
 
 
 @router.post("", status_code=201, openapi_extra=describe_body(NewSignal))
-async def record_signal(caller: Ingester, use: Use, request: Request) -> Success[Signal]:
+async def record_signal(
+    caller: Ingester, telemetry: UseTelemetry, request: Request
+) -> Success[Signal]:
     """Record one signal. With your own `id`, a signal sent twice counts once."""
     async with json_body(request) as body:
-        return succeed(await use.signals.record(caller.sender, body))
+        return succeed(await telemetry.signals.record(caller.sender, body))
 
 
 @router.post("/batch", status_code=201, openapi_extra=describe_body(NewSignals | list[NewSignal]))
-async def record_signals(caller: Ingester, use: Use, request: Request) -> Success[RecordedSignals]:
+async def record_signals(
+    caller: Ingester, telemetry: UseTelemetry, request: Request
+) -> Success[RecordedSignals]:
     """Record 1 to 1000 signals, all or none, under `signals` or as a bare array."""
     async with json_body(request) as body:
-        recorded = await use.signals.record_batch(caller.sender, body)
+        recorded = await telemetry.signals.record_batch(caller.sender, body)
     ids = [signal.id for signal in recorded]
     return succeed(RecordedSignals(accepted=len(ids), ids=ids))
 
 
 @router.get("")
 async def list_signals(
-    caller: Reader, use: Use, page: Paged, filters: Filtered, _fresh: Fresh
+    caller: Reader, telemetry: UseTelemetry, page: Paged, filters: Filtered, _fresh: Fresh
 ) -> SuccessPage[Signal]:
     """List signals, newest first."""
-    listing = await use.signals.find(caller.workspace_id, filters, page)
+    listing = await telemetry.signals.find(caller.workspace_id, filters, page)
     return succeed_page(page, listing)
 
 
 @router.get("/summary")
 async def summarize_signals(
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     filters: Filtered,
     _fresh: Fresh,
     granularity: Granularity = Granularity.DAILY,
 ) -> Success[list[SignalSummary]]:
     """Summarize signals by name, by default over the last 30 days."""
-    summaries = await use.signals.summarize(caller.workspace_id, filters, granularity)
+    summaries = await telemetry.signals.summarize(caller.workspace_id, filters, granularity)
     return succeed(summaries)
 
 
 @router.get("/histogram")
 async def count_signal_values(
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     filters: Filtered,
     _fresh: Fresh,
     signal_name: Annotated[str, Query(alias="signalName", max_length=512)],
     bins: Annotated[int, Query(ge=2, le=50)] = 10,
 ) -> Success[SignalHistogram]:
     """Count the values of one signal in bins, by default over the last 30 days."""
-    histogram = await use.signals.count_values(caller.workspace_id, signal_name, filters, bins)
+    histogram = await telemetry.signals.count_values(
+        caller.workspace_id, signal_name, filters, bins
+    )
     return succeed(histogram)
 
 
@@ -112,10 +118,10 @@ async def count_signal_values(
 async def list_signals_of_trace(
     trace_id: Annotated[TraceId, Path(alias="traceId")],
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     page: Paged,
     _fresh: Fresh,
 ) -> SuccessPage[Signal]:
     """List the signals of one trace, newest first."""
-    listing = await use.signals.find_of_trace(caller.workspace_id, trace_id.lower(), page)
+    listing = await telemetry.signals.find_of_trace(caller.workspace_id, trace_id.lower(), page)
     return succeed_page(page, listing)

@@ -19,7 +19,7 @@ from spanwise.api.openapi.document import describe_body
 from spanwise.api.requests.parameters import Filtered, Filters, Paged, Period, SpanId, TraceId
 from spanwise.api.requests.raw_bodies import json_body
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import Use, UseIngest, UseTelemetry
 from spanwise.ingest.rest_bodies import NewSpan
 from spanwise.model.api_model import ApiModel
 from spanwise.model.telemetry.filters import (
@@ -53,17 +53,17 @@ class NewSpans(ApiModel):
     openapi_extra=describe_body(NewSpan | NewSpans),
     response_model_exclude_none=True,
 )
-async def add_spans(caller: Ingester, use: Use, request: Request) -> Success[Accepted]:
+async def add_spans(caller: Ingester, ingest: UseIngest, request: Request) -> Success[Accepted]:
     """Store one span, or many under `spans`. Sending the same span again changes nothing."""
     async with json_body(request) as body:
-        parsed = await use.receiver.receive_spans(caller.sender, body)
+        parsed = await ingest.receiver.receive_spans(caller.sender, body)
     return succeed(Accepted.describe(parsed))
 
 
 @router.get("")
 async def list_spans(
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     page: Paged,
     period: Period,
     _fresh: Fresh,
@@ -73,14 +73,14 @@ async def list_spans(
 ) -> SuccessPage[ListedSpan]:
     """List single spans of all traces, newest first unless sorted otherwise."""
     row_filter = RowFilter(period, parse_conditions(filters))
-    listing = await use.traces.list_spans(caller.workspace_id, row_filter, page, sort, order)
+    listing = await telemetry.traces.list_spans(caller.workspace_id, row_filter, page, sort, order)
     return succeed_page(page, listing)
 
 
 @router.get("/traces")
 async def list_traces(
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     page: Paged,
     filters: Filtered,
     _fresh: Fresh,
@@ -90,7 +90,7 @@ async def list_traces(
 ) -> SuccessPage[Trace]:
     """List traces, newest first unless sorted otherwise. With `errorNames`, failed ones have the
     name of their exception."""
-    listing = await use.traces.find(
+    listing = await telemetry.traces.find(
         caller.workspace_id, filters, page, sort, order, with_error_names=error_names
     )
     return succeed_page(page, listing)
@@ -98,10 +98,13 @@ async def list_traces(
 
 @router.get("/traces/{traceId}", response_model=Success[TraceWithSpans])
 async def get_trace(
-    trace_id: Annotated[TraceId, Path(alias="traceId")], caller: Reader, use: Use, _fresh: Fresh
+    trace_id: Annotated[TraceId, Path(alias="traceId")],
+    caller: Reader,
+    telemetry: UseTelemetry,
+    _fresh: Fresh,
 ) -> Response:
     """Get one trace with its spans in start order, its signals and its number of logs."""
-    detail = await use.traces.get(caller.workspace_id, trace_id.lower())
+    detail = await telemetry.traces.get(caller.workspace_id, trace_id.lower())
     data = {
         **detail.trace.model_dump(),
         "spans": detail.spans,
@@ -115,14 +118,14 @@ async def get_trace(
 async def get_neighbours(
     trace_id: Annotated[TraceId, Path(alias="traceId")],
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     filters: Filtered,
     _fresh: Fresh,
     sort: TraceSort = TraceSort.START_TIME,
     order: Order = Order.DESC,
 ) -> Success[Neighbours]:
     """Get the traces before and after one in the list with these filters and this order."""
-    neighbours = await use.traces.find_neighbours(
+    neighbours = await telemetry.traces.find_neighbours(
         caller.workspace_id, trace_id.lower(), filters, sort, order
     )
     return succeed(neighbours)
@@ -132,12 +135,12 @@ async def get_neighbours(
 async def search_trace(
     trace_id: Annotated[TraceId, Path(alias="traceId")],
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     _fresh: Fresh,
     search: Annotated[str, Query(max_length=512, description="Words that must all occur.")],
 ) -> Success[SpanMatches]:
     """Find the spans of a trace with all words in name, input, output, attributes or error."""
-    matches = await use.traces.search_spans(caller.workspace_id, trace_id.lower(), search)
+    matches = await telemetry.traces.search_spans(caller.workspace_id, trace_id.lower(), search)
     return succeed(matches)
 
 
@@ -146,11 +149,11 @@ async def get_span(
     trace_id: Annotated[TraceId, Path(alias="traceId")],
     span_id: Annotated[SpanId, Path(alias="spanId")],
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     _fresh: Fresh,
 ) -> Success[Span]:
     """Get one span with its full input and output."""
-    span = await use.traces.get_span(caller.workspace_id, trace_id.lower(), span_id.lower())
+    span = await telemetry.traces.get_span(caller.workspace_id, trace_id.lower(), span_id.lower())
     return succeed(span)
 
 
@@ -158,11 +161,12 @@ async def get_span(
 async def delete_trace(
     trace_id: Annotated[TraceId, Path(alias="traceId")],
     caller: Writer,
+    telemetry: UseTelemetry,
     use: Use,
     address: ClientAddress,
 ) -> Success[Deleted]:
     """Delete a trace with its spans, signals and logs. Spans sent later create it again."""
-    await use.traces.delete(caller.sender, trace_id.lower())
+    await telemetry.traces.delete(caller.sender, trace_id.lower())
     async with use.catalog.write() as tx:
         await record_action(tx, caller, "trace.deleted", trace_id.lower(), address)
     return succeed(Deleted(id=trace_id.lower()))
@@ -170,7 +174,7 @@ async def delete_trace(
 
 @router.get("/filters")
 async def list_filters(
-    caller: Reader, use: Use, period: Period, _fresh: Fresh
+    caller: Reader, telemetry: UseTelemetry, period: Period, _fresh: Fresh
 ) -> Success[TraceFilters]:
     """List the distinct values in traces, for filter menus; by default over all time."""
-    return succeed(await use.traces.find_filters(caller.workspace_id, period))
+    return succeed(await telemetry.traces.find_filters(caller.workspace_id, period))

@@ -5,7 +5,7 @@ from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, s
 from spanwise.api.requests.parameters import Paged
 from spanwise.api.requests.views import DashboardChange, NewDashboard
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import UseTelemetry
 from spanwise.model.dashboards.views import Dashboard
 
 router = PrefixRouter("dashboards", "/dashboards")
@@ -14,28 +14,28 @@ router = PrefixRouter("dashboards", "/dashboards")
 @router.get("")
 async def list_dashboards(
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     page: Paged,
 ) -> SuccessPage[Dashboard]:
     """List your own dashboards and the shared ones, newest first."""
-    return succeed_page(page, await use.dashboards.list(caller, page))
+    return succeed_page(page, await telemetry.dashboards.list(caller, page))
 
 
 @router.post("", status_code=201)
 async def create_dashboard(
-    body: NewDashboard, caller: Writer, use: Use, address: ClientAddress
+    body: NewDashboard, caller: Writer, telemetry: UseTelemetry, address: ClientAddress
 ) -> Success[Dashboard]:
     fields = {name: getattr(body, name) for name in NewDashboard.model_fields}
-    return succeed(await use.dashboards.create(caller, fields, address))
+    return succeed(await telemetry.dashboards.create(caller, fields, address))
 
 
 @router.get("/{id}")
 async def get_dashboard(
     id: str,  # noqa: A002 -- the name in the path
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
 ) -> Success[Dashboard]:
-    return succeed(await use.dashboards.get(caller, id))
+    return succeed(await telemetry.dashboards.get(caller, id))
 
 
 @router.put("/{id}")
@@ -43,20 +43,20 @@ async def change_dashboard(
     id: str,  # noqa: A002
     body: DashboardChange,
     caller: Writer,
-    use: Use,
+    telemetry: UseTelemetry,
     address: ClientAddress,
 ) -> Success[Dashboard]:
     """Change the given fields. Only the owner and admins of the workspace may."""
-    return succeed(await use.dashboards.change(caller, id, body.to_fields(), address))
+    return succeed(await telemetry.dashboards.change(caller, id, body.to_fields(), address))
 
 
 @router.delete("/{id}")
 async def delete_dashboard(
     id: str,  # noqa: A002
     caller: Writer,
-    use: Use,
+    telemetry: UseTelemetry,
     address: ClientAddress,
 ) -> Success[Deleted]:
     """Delete it. Only the owner and admins of the workspace may."""
-    await use.dashboards.delete(caller, id, address)
+    await telemetry.dashboards.delete(caller, id, address)
     return succeed(Deleted(id=id))

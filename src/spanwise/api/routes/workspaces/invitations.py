@@ -10,7 +10,7 @@ from spanwise.api.requests.fields import Email
 from spanwise.api.requests.parameters import Paged
 from spanwise.api.routes.workspaces.workspaces import WorkspaceId
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import UseIdentity
 from spanwise.model.api_model import ApiModel
 from spanwise.model.workspaces import (
     Invitation,
@@ -31,10 +31,10 @@ class NewInvitation(ApiModel):
 
 @router.get(_OF_WORKSPACE)
 async def list_invitations(
-    _id: WorkspaceId, caller: WorkspaceAdmin, use: Use, page: Paged
+    _id: WorkspaceId, caller: WorkspaceAdmin, identity: UseIdentity, page: Paged
 ) -> SuccessPage[Invitation]:
     """List the open invitations to a workspace, newest first."""
-    return succeed_page(page, await use.invitations.list(caller, page))
+    return succeed_page(page, await identity.invitations.list(caller, page))
 
 
 @router.post(_OF_WORKSPACE, status_code=201)
@@ -42,7 +42,7 @@ async def invite_member(
     _id: WorkspaceId,
     body: NewInvitation,
     caller: WorkspaceAdmin,
-    use: Use,
+    identity: UseIdentity,
     address: ClientAddress,
 ) -> Success[InvitationWithLink]:
     """Mail an invitation. The link works once, for this address, for seven days.
@@ -50,7 +50,7 @@ async def invite_member(
     Only this response contains the link. A new invitation replaces an earlier one.
     """
     email = normalize_email(body.email)
-    return succeed(await use.invitations.invite(caller, email, body.role, address))
+    return succeed(await identity.invitations.invite(caller, email, body.role, address))
 
 
 @router.delete(f"{_OF_WORKSPACE}/{{invitationId}}")
@@ -58,9 +58,9 @@ async def withdraw_invitation(
     _id: WorkspaceId,
     invitation_id: Annotated[str, Path(alias="invitationId")],
     caller: WorkspaceAdmin,
-    use: Use,
+    identity: UseIdentity,
     address: ClientAddress,
 ) -> Success[Deleted]:
     """Withdraw an invitation; its link stops working."""
-    await use.invitations.withdraw(caller, invitation_id, address)
+    await identity.invitations.withdraw(caller, invitation_id, address)
     return succeed(Deleted(id=invitation_id))

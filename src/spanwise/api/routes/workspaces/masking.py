@@ -8,7 +8,7 @@ from spanwise.api.auth import ClientAddress, WorkspaceAdmin
 from spanwise.api.http.envelope import Success, succeed
 from spanwise.api.routes.workspaces.workspaces import WorkspaceId
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import UseIdentity, UseIngest
 from spanwise.model.api_model import ApiModel
 from spanwise.model.masking import MaskingRules
 
@@ -31,17 +31,21 @@ async def set_masking(
     _id: WorkspaceId,
     body: MaskingRules,
     caller: WorkspaceAdmin,
-    use: Use,
+    ingest: UseIngest,
     address: ClientAddress,
 ) -> Success[MaskingRules]:
     """Set what is masked before telemetry is stored. Stored telemetry does not change."""
-    return succeed(await use.masking.put(caller, body, address))
+    return succeed(await ingest.masking.put(caller, body, address))
 
 
 @router.post("/{workspaceId}/masking/preview")
 async def preview_masking(
-    _id: WorkspaceId, body: PreviewRequest, caller: WorkspaceAdmin, use: Use
+    _id: WorkspaceId,
+    body: PreviewRequest,
+    caller: WorkspaceAdmin,
+    identity: UseIdentity,
+    ingest: UseIngest,
 ) -> Success[MaskedText]:
     """Get what would be kept of a text."""
-    rules = body.rules or (await use.workspaces.find(caller)).masking
-    return succeed(MaskedText(text=await use.masking.preview(rules, body.text)))
+    rules = body.rules or (await identity.workspaces.find(caller)).masking
+    return succeed(MaskedText(text=await ingest.masking.preview(rules, body.text)))

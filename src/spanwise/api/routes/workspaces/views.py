@@ -9,7 +9,7 @@ from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, s
 from spanwise.api.requests.parameters import Paged
 from spanwise.api.requests.views import NewView, ViewChange
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import UseTelemetry
 from spanwise.model.dashboards.views import View
 
 router = PrefixRouter("views", "/views")
@@ -18,31 +18,31 @@ router = PrefixRouter("views", "/views")
 @router.get("")
 async def list_views(
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
     page: Paged,
     on_page: Annotated[
         str | None, Query(alias="page", max_length=100, description="Only views of this page.")
     ] = None,
 ) -> SuccessPage[View]:
     """List your own views and the shared ones, newest first."""
-    return succeed_page(page, await use.views.list(caller, page, on_page))
+    return succeed_page(page, await telemetry.views.list(caller, page, on_page))
 
 
 @router.post("", status_code=201)
 async def create_view(
-    body: NewView, caller: Writer, use: Use, address: ClientAddress
+    body: NewView, caller: Writer, telemetry: UseTelemetry, address: ClientAddress
 ) -> Success[View]:
     fields = {name: getattr(body, name) for name in NewView.model_fields}
-    return succeed(await use.views.create(caller, fields, address))
+    return succeed(await telemetry.views.create(caller, fields, address))
 
 
 @router.get("/{id}")
 async def get_view(
     id: str,  # noqa: A002 -- the name in the path
     caller: Reader,
-    use: Use,
+    telemetry: UseTelemetry,
 ) -> Success[View]:
-    return succeed(await use.views.get(caller, id))
+    return succeed(await telemetry.views.get(caller, id))
 
 
 @router.put("/{id}")
@@ -50,20 +50,20 @@ async def change_view(
     id: str,  # noqa: A002
     body: ViewChange,
     caller: Writer,
-    use: Use,
+    telemetry: UseTelemetry,
     address: ClientAddress,
 ) -> Success[View]:
     """Change the given fields. Only the owner and admins of the workspace may."""
-    return succeed(await use.views.change(caller, id, body.to_fields(), address))
+    return succeed(await telemetry.views.change(caller, id, body.to_fields(), address))
 
 
 @router.delete("/{id}")
 async def delete_view(
     id: str,  # noqa: A002
     caller: Writer,
-    use: Use,
+    telemetry: UseTelemetry,
     address: ClientAddress,
 ) -> Success[Deleted]:
     """Delete it. Only the owner and admins of the workspace may."""
-    await use.views.delete(caller, id, address)
+    await telemetry.views.delete(caller, id, address)
     return succeed(Deleted(id=id))

@@ -18,7 +18,7 @@ from spanwise.api.http.envelope import Deleted, Success, SuccessPage, succeed, s
 from spanwise.api.requests.fields import Name
 from spanwise.api.requests.parameters import Paged, Period
 from spanwise.api.routing import PrefixRouter
-from spanwise.api.services import Use
+from spanwise.api.services import Use, UseIdentity, UseTelemetry
 from spanwise.model.accounts import AuditEntry, AuditFilter
 from spanwise.model.api_model import ApiModel
 from spanwise.model.workspaces import RetentionPreview, Workspace
@@ -55,23 +55,27 @@ class WorkspaceDeletion(ApiModel):
 
 
 @router.get("")
-async def list_workspaces(caller: SignedIn, use: Use, page: Paged) -> SuccessPage[Workspace]:
+async def list_workspaces(
+    caller: SignedIn, identity: UseIdentity, page: Paged
+) -> SuccessPage[Workspace]:
     """List the workspaces of which you are a member, with your role in each."""
-    return succeed_page(page, await use.workspaces.list(caller, page))
+    return succeed_page(page, await identity.workspaces.list(caller, page))
 
 
 @router.post("", status_code=201)
 async def create_workspace(
-    body: NewWorkspace, caller: SignedIn, use: Use, address: ClientAddress
+    body: NewWorkspace, caller: SignedIn, identity: UseIdentity, address: ClientAddress
 ) -> Success[Workspace]:
     """Create a workspace; you become its owner."""
-    return succeed(await use.workspaces.create(caller, body.name, address))
+    return succeed(await identity.workspaces.create(caller, body.name, address))
 
 
 @router.get("/{workspaceId}")
-async def get_workspace(_id: WorkspaceId, caller: Viewer, use: Use) -> Success[Workspace]:
+async def get_workspace(
+    _id: WorkspaceId, caller: Viewer, identity: UseIdentity
+) -> Success[Workspace]:
     """Get a workspace of which you are a member."""
-    return succeed(await use.workspaces.find(caller))
+    return succeed(await identity.workspaces.find(caller))
 
 
 @router.put("/{workspaceId}")
@@ -79,18 +83,18 @@ async def update_workspace(
     _id: WorkspaceId,
     body: WorkspaceChange,
     caller: WorkspaceAdmin,
-    use: Use,
+    identity: UseIdentity,
     address: ClientAddress,
 ) -> Success[Workspace]:
     """Rename a workspace, set its retention, or require that new keys expire."""
-    return succeed(await use.workspaces.update(caller, body.changes, address))
+    return succeed(await identity.workspaces.update(caller, body.changes, address))
 
 
 @router.get("/{workspaceId}/retention")
 async def preview_retention(
     _id: WorkspaceId,
     caller: Viewer,
-    use: Use,
+    telemetry: UseTelemetry,
     _fresh: Fresh,
     days: Annotated[Days | None, Query(description="Remove everything after this.")] = None,
     content_days: Annotated[
@@ -98,15 +102,21 @@ async def preview_retention(
     ] = None,
 ) -> Success[RetentionPreview]:
     """Count what a retention would remove now, before it is set."""
-    return succeed(await use.retention_previews.count(caller.workspace_id, days, content_days))
+    return succeed(
+        await telemetry.retention_previews.count(caller.workspace_id, days, content_days)
+    )
 
 
 @router.delete("/{workspaceId}")
 async def delete_workspace(
-    _id: WorkspaceId, body: WorkspaceDeletion, caller: Owner, use: Use, address: ClientAddress
+    _id: WorkspaceId,
+    body: WorkspaceDeletion,
+    caller: Owner,
+    identity: UseIdentity,
+    address: ClientAddress,
 ) -> Success[Deleted]:
     """Delete a workspace with all its data. The body repeats its name."""
-    await use.workspaces.delete(caller, body.name, address)
+    await identity.workspaces.delete(caller, body.name, address)
     return succeed(Deleted(id=caller.workspace_id))
 
 

@@ -87,7 +87,7 @@ async def test_a_token_of_a_deleted_user_is_401(service: Service) -> None:
     ann = await service.sign_up()
     async with service.services.catalog.write() as tx:
         await tx.execute(delete(users).where(users.c.id == ann.user["id"]))
-    service.services.access.invalidate_user(ann.user["id"])
+    service.services.identity.access.invalidate_user(ann.user["id"])
     assert_error(await ann.call("GET", "/users/profile"), 401)
 
 

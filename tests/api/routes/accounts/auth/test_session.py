@@ -173,5 +173,5 @@ async def test_a_password_change_renews_the_cookie_and_ends_earlier_ones(
     assert token_in(browser) != before
     assert (await browser.get(PROFILE, headers=DASHBOARD)).status_code == 200
     async with service.client_at("127.0.0.1") as elsewhere:
-        old = {"Cookie": f"{service.services.session_cookie.name}={before}"}
+        old = {"Cookie": f"{service.services.identity.session_cookie.name}={before}"}
         assert_error(await elsewhere.get(PROFILE, headers={**DASHBOARD, **old}), 401)

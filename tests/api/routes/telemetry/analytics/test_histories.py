@@ -60,16 +60,16 @@ async def test_every_response_matches_plain_python(
     seeds = range(first, first + count)
     people = {seed: await service.sign_up() for seed in seeds}
     histories = {seed: make_history(seed) for seed in seeds}
-    rollup = await slice_everything(service, service.services.prices._price_sync._writer)
+    rollup = await slice_everything(service, service.services.telemetry.prices._price_sync._writer)
     dice = random.Random(first)
     for number in range(4):
         steps = {seed: histories[seed].steps[number] for seed in seeds}
         await asyncio.gather(*(_take(service, people[seed], steps[seed]) for seed in seeds))
         if dice.random() < 0.7:
-            await service.services.pipeline.wait_until_visible()
+            await service.services.ingest.pipeline.wait_until_visible()
             await rollup.maintenance.update()
         if dice.random() < 0.5:
-            await service.services.pipeline.wait_until_visible()
+            await service.services.ingest.pipeline.wait_until_visible()
             await rollup.maintenance.update_slices()
         if dice.random() < 0.5:
             # Dirty ranges are cached from here on.
@@ -80,7 +80,7 @@ async def test_every_response_matches_plain_python(
         for way in (TracesOnly(service.services.engine), rollup):
             await _check(service, people[seed], histories[seed], way, seed)
     # Now from slices that have just been updated.
-    await service.services.pipeline.wait_until_visible()
+    await service.services.ingest.pipeline.wait_until_visible()
     await rollup.maintenance.update_slices()
     for seed in seeds:
         await _check(service, people[seed], histories[seed], rollup, seed)
@@ -99,14 +99,14 @@ async def test_granularities_lists_and_exports_agree_after_retention(
             if not emails:
                 emails += [(await service.sign_up()).email for _ in histories]
             people = [await service.log_in(email) for email in emails]
-            writer = service.services.prices._price_sync._writer
+            writer = service.services.telemetry.prices._price_sync._writer
             rollup = Rollup(service.services.engine, 0, writer.visible_until, writer.changes)
             for number in numbers:
                 limit = random_limit(dice)
                 for person, history in zip(people, histories, strict=True):
                     history.steps[number].removed_before = limit
                     await _take(service, person, history.steps[number])
-                await service.services.pipeline.wait_until_visible()
+                await service.services.ingest.pipeline.wait_until_visible()
                 if dice.random() < 0.8:
                     await rollup.maintenance.update()
                 # Results cached now must not be returned later.
@@ -126,15 +126,15 @@ async def test_granularities_lists_and_exports_agree_after_retention(
 
 def _removing(service: Service, rollup: Rollup) -> Retention:
     use = service.services
-    return Retention(use.engine, use.prices._price_sync._writer, rollup, use.catalog, 0)
+    return Retention(use.engine, use.telemetry.prices._price_sync._writer, rollup, use.catalog, 0)
 
 
 async def _count(service: Service, person: Person, rollup: Rollup) -> Answer:
     """Count traces and costs over time, from every endpoint that returns them."""
-    await service.services.pipeline.wait_until_visible()
+    await service.services.ingest.pipeline.wait_until_visible()
     workspace, use = await _workspace(service, person), service.services
-    analytics = Analytics(use.engine, rollup, use.analytics._agents, use.catalog)
-    traces = Traces(use.engine, use.pipeline, use.analytics._agents, rollup)
+    analytics = Analytics(use.engine, rollup, use.telemetry.analytics._agents, use.catalog)
+    traces = Traces(use.engine, use.ingest.pipeline, use.telemetry.analytics._agents, rollup)
     question = all_time(Granularity.MONTHLY)
     page, newest_first = PageRequest(100), (TraceSort.START_TIME, Order.DESC)
     listing = await traces.find(workspace, question.filters, page, *newest_first)
@@ -171,13 +171,13 @@ def _counts(traces: list[OracleTrace]) -> Answer:
 
 
 async def _take(service: Service, person: Person, step: Step) -> None:
-    sender = (await service.services.access.by_token(person.token)).sender
+    sender = (await service.services.identity.access.by_token(person.token)).sender
     if step.spans:
         # Split into one to three requests.
         cut = max(1, len(step.spans) // 3)
         for place in range(0, len(step.spans), cut):
             body = orjson.dumps({"spans": step.spans[place : place + cut]})
-            await service.services.receiver.receive_spans(sender, body)
+            await service.services.ingest.receiver.receive_spans(sender, body)
     for model, (inward, outward) in step.prices.items():
         price = {"model": model, "inputPerMillion": inward, "outputPerMillion": outward}
         await person.data("PUT", "/models/prices", json=price)
@@ -193,7 +193,7 @@ async def _is_repriced(person: Person) -> bool:
 
 
 async def _workspace(service: Service, person: Person) -> str:
-    return (await service.services.access.by_token(person.token)).workspace_id
+    return (await service.services.identity.access.by_token(person.token)).workspace_id
 
 
 async def _check(
@@ -205,9 +205,9 @@ async def _check(
 ) -> None:
     workspace = await _workspace(service, person)
     use = service.services
-    await use.pipeline.wait_until_visible()
+    await use.ingest.pipeline.wait_until_visible()
     traces = history.traces()
-    analytics = Analytics(use.engine, way, use.analytics._agents, use.catalog)
+    analytics = Analytics(use.engine, way, use.telemetry.analytics._agents, use.catalog)
     tolerance = 1e-9 if isinstance(way, TracesOnly) else 0.005
     question = history.question
     where = f"seed {seed}, {type(way).__name__}, {question}"

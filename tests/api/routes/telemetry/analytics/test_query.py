@@ -77,13 +77,13 @@ async def test_every_answer_matches_plain_python(
     await send_data(ada, data)
     # The rollup may be updated in the background, and has percentiles within 0.5 %.
     tables = TracesOnly(service.services.engine)
-    monkeypatch.setattr(service.services.analytics, "_rollup", tables)
+    monkeypatch.setattr(service.services.telemetry.analytics, "_rollup", tables)
     for _ in range(QUERIES):
         query = make_query(dice)
         assert_same(await ask(ada, query), answer(data, query), query)
     rollup = CountingRollup(service.services.engine, quiet_seconds=0)
-    monkeypatch.setattr(service.services.analytics, "_rollup", rollup)
-    await service.services.pipeline.wait_until_visible()
+    monkeypatch.setattr(service.services.telemetry.analytics, "_rollup", rollup)
+    await service.services.ingest.pipeline.wait_until_visible()
     await rollup.maintenance.update()
     for _ in range(QUERIES // 4):
         dimensions = dice.sample(("agent", "environment"), dice.randint(0, 2))

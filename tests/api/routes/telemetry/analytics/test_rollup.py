@@ -53,7 +53,7 @@ async def slicing(
     options = {"quiet_seconds": 0, "min_slice_traces": 1, "slice_lookback": timedelta(days=9000)}
     async with service_with(tmp_path_factory, **options) as running:
         # An earlier test may have left slices of the latest hours only.
-        await running.services.rollup.maintenance.rebuild()
+        await running.services.telemetry.rollup.maintenance.rebuild()
         yield running
 
 
@@ -69,13 +69,13 @@ async def bob(slicing: Service) -> Person:
 
 @pytest.fixture
 def rollup(service: Service) -> Rollup:
-    return service.services.rollup
+    return service.services.telemetry.rollup
 
 
 async def update(service: Service) -> int:
     """Update the rollup once everything that was sent is visible."""
-    await service.services.pipeline.wait_until_visible()
-    return await service.services.rollup.maintenance.update()
+    await service.services.ingest.pipeline.wait_until_visible()
+    return await service.services.telemetry.rollup.maintenance.update()
 
 
 async def get(person: Person, path: str, **parameters: Any) -> Any:
@@ -83,7 +83,7 @@ async def get(person: Person, path: str, **parameters: Any) -> Any:
 
 
 async def workspace_of(service: Service, person: Person) -> str:
-    return (await service.services.access.by_token(person.token)).workspace_id
+    return (await service.services.identity.access.by_token(person.token)).workspace_id
 
 
 def make_question(**filters: str) -> Question:
@@ -94,7 +94,9 @@ def make_question(**filters: str) -> Question:
 async def source_of(service: Service, person: Person, **filters: str) -> Source:
     """Return the source that is chosen for the range."""
     workspace = await workspace_of(service, person)
-    return await service.services.rollup.choose_source(workspace, make_question(**filters))
+    return await service.services.telemetry.rollup.choose_source(
+        workspace, make_question(**filters)
+    )
 
 
 async def test_metrics_are_the_same_after_an_update(service: Service, ada: Person) -> None:
@@ -247,7 +249,7 @@ async def test_traces_are_counted_by_status_from_the_rollup_which_can_be_rebuilt
 
 async def test_a_busy_hour_is_not_aggregated_yet(service: Service, ada: Person) -> None:
     await send(ada, new_span(DAY))
-    await service.services.pipeline.wait_until_visible()
+    await service.services.ingest.pipeline.wait_until_visible()
     patient = Rollup(service.services.engine, quiet_seconds=600)
     assert await patient.maintenance.update() == 0
     assert (await get(ada, "/metrics"))["totalTraces"] == 1
@@ -290,7 +292,7 @@ async def test_a_moved_and_deleted_trace_counts_in_neither_hour(
 
 async def test_an_interrupted_update_loses_nothing(service: Service, ada: Person) -> None:
     await send(ada, new_span(DAY))
-    await service.services.pipeline.wait_until_visible()
+    await service.services.ingest.pipeline.wait_until_visible()
     interrupted = Rollup(service.services.engine, quiet_seconds=0)
     interrupted.maintenance.interrupt()
     await interrupted.maintenance.update_and_merge()
@@ -313,7 +315,7 @@ async def test_slices_are_not_created_for_few_traces(
 ) -> None:
     await update(service)
     await send(ada, new_span(datetime.now(UTC)))
-    await service.services.pipeline.wait_until_visible()
+    await service.services.ingest.pipeline.wait_until_visible()
     assert await rollup.maintenance.update_slices() == 0
 
 
@@ -322,7 +324,7 @@ async def test_traces_that_become_visible_after_an_update_are_not_lost(
 ) -> None:
     """The engine sets `written_at` when it starts to insert a row."""
     await send(ada, new_span(DAY, agentName="planner"))
-    await service.services.pipeline.wait_until_visible()
+    await service.services.ingest.pipeline.wait_until_visible()
     started = datetime.now(UTC)
     eager = Rollup(service.services.engine, 0, lambda: started - timedelta(milliseconds=1))
     assert await eager.maintenance.update() > 0
@@ -351,7 +353,7 @@ async def test_a_quiet_month_becomes_one_part(service: Service, ada: Person) -> 
     for day in range(3):
         await send(ada, new_span(start + timedelta(days=day)))
         # In several batches, because one batch is one part.
-        await service.services.pipeline.wait_until_visible()
+        await service.services.ingest.pipeline.wait_until_visible()
     engine = service.services.engine
     parts = """SELECT count() AS parts FROM system.parts
         WHERE active AND table = 'traces' AND partition_id = '201907'"""
@@ -367,8 +369,8 @@ async def test_a_quiet_month_becomes_one_part(service: Service, ada: Person) -> 
 
 
 async def update_slices(service: Service) -> int:
-    await service.services.pipeline.wait_until_visible()
-    return await service.services.rollup.maintenance.update_slices()
+    await service.services.ingest.pipeline.wait_until_visible()
+    return await service.services.telemetry.rollup.maintenance.update_slices()
 
 
 async def test_an_hour_with_recent_writes_is_read_from_slices(
@@ -426,7 +428,7 @@ async def test_traces_written_while_slices_are_updated_are_not_lost(
         for _ in range(3):
             await send(bob, new_span(datetime.now(UTC) - timedelta(seconds=1)))
             sent += 1
-        await slicing.services.rollup.maintenance.update_slices()
+        await slicing.services.telemetry.rollup.maintenance.update_slices()
         assert (await get(bob, "/metrics", **today))["totalTraces"] == sent
 
 
@@ -461,5 +463,7 @@ async def test_slices_are_dropped_when_hours_are_read_instead(
     assert await update(service) > 0
     assert (await engine.fetch(days, {}))[0]["days"] == 0
     workspace = await workspace_of(slicing, bob)
-    totals = await service.services.rollup.answer(workspace, make_question(), queries.TOTALS)
+    totals = await service.services.telemetry.rollup.answer(
+        workspace, make_question(), queries.TOTALS
+    )
     assert totals.traces == 1

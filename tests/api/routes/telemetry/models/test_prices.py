@@ -181,7 +181,7 @@ async def test_another_workspace_keeps_its_costs_and_sees_no_prices(
 ) -> None:
     bob, model = await service.sign_up(), "acme/of-one"
     await asyncio.gather(*(send(each, call(model, {"input": 1000})) for each in (person, bob)))
-    await service.services.pipeline.wait_until_visible()
+    await service.services.ingest.pipeline.wait_until_visible()
     await put(person, model)
     await until_repriced(person, model)
     await send(bob, call(model, {"input": 1000}))

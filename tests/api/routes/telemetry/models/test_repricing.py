@@ -65,7 +65,7 @@ async def test_the_next_process_finishes_repricing_and_applies_a_newer_price_lis
             calls.append(llm_call(MODEL, "acme", {"input": 1000}, start=oldest, cost=0))
             await person.data("POST", "/spans", json={"spans": calls})
             # Spans that are not stored yet would get the new price without repricing.
-            await service.services.pipeline.wait_until_visible()
+            await service.services.ingest.pipeline.wait_until_visible()
             assert await costs(person, LISTED) == [0]
             assert await sources(person) == {MODEL: "none", LISTED: "none"}
             patch.setattr(job, "reprice_hours", fail_after_one_month)

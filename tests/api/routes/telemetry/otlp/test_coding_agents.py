@@ -303,7 +303,7 @@ async def told(shared_service: Service) -> AsyncIterator[Told]:
         session = Session()
         stories[make.__name__] = Story(session, make(session))
     shown: dict[str, list[tuple[Shown, Shown]]] = {name: [] for name in stories}
-    analytics = shared_service.services.analytics
+    analytics = shared_service.services.telemetry.analytics
     # One that also aggregates hours with recent writes.
     rollup = Rollup(shared_service.services.engine, quiet_seconds=0)
     last = max(len(story.steps) for story in stories.values()) - 1

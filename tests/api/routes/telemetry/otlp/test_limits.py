@@ -52,7 +52,7 @@ async def test_a_full_disk_is_503_with_retry_after_and_reads_continue(limited: S
 async def test_a_server_error_is_a_status_too(
     service: Service, exporter: Exporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service.services.receiver, "receive_otlp", None)
+    monkeypatch.setattr(service.services.ingest.receiver, "receive_otlp", None)
     response = await exporter.post(make_traces([make_span()]), content_type=PROTOBUF)
     assert response.status_code == 500
     assert status_of(response).code == code_pb2.INTERNAL

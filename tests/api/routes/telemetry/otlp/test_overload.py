@@ -54,7 +54,7 @@ async def test_a_trace_is_complete_when_small_exports_overtake_large_ones(
 
         # The throughput is measured on the last large batch.
         await send(-1, _large_and_small(new_trace_id())[0])
-        await service.services.pipeline.wait_until_visible()
+        await service.services.ingest.pipeline.wait_until_visible()
         ids = [new_trace_id() for _ in range(TRACES)]
         exports = [spans for trace_id in ids for spans in _large_and_small(trace_id)]
         async with asyncio.TaskGroup() as sending:

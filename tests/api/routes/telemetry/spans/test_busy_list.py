@@ -33,7 +33,7 @@ async def spans(shared_service: Service, ada: Person) -> list[Body]:
     await ada.data("DELETE", f"/spans/traces/{deleted['traceId']}")
     roots[1] = {**roots[1], "status": "error"}
     await send(ada, roots[1])
-    await shared_service.services.pipeline.wait_until_visible()
+    await shared_service.services.ingest.pipeline.wait_until_visible()
     return roots
 
 
@@ -51,7 +51,7 @@ async def test_a_page_start_needs_enough_recent_matching_traces(
     service: Service, ada: Person
 ) -> None:
     workspace = ada.user["defaultWorkspaceId"]
-    rollup = service.services.rollup
+    rollup = service.services.telemetry.rollup
     often, rare = (TraceFilter(conditions=equal(agent=name)) for name in ("often", "rare"))
     assert rollup.estimate_page_start(workspace, TraceFilter(), 80) is not None
     assert rollup.estimate_page_start(workspace, often, 80) is not None

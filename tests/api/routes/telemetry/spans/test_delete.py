@@ -76,8 +76,8 @@ async def test_a_deleted_trace_is_gone_everywhere_and_the_others_remain(
 
     # A rollup that has the trace already.
     eager = Rollup(service.services.engine, quiet_seconds=0)
-    monkeypatch.setattr(service.services.analytics, "_rollup", eager)
-    await service.services.pipeline.wait_until_visible()
+    monkeypatch.setattr(service.services.telemetry.analytics, "_rollup", eager)
+    await service.services.ingest.pipeline.wait_until_visible()
     await eager.maintenance.update()
     assert await totals() == (2, 1)
 
