@@ -88,10 +88,17 @@ async def test_every_answer_matches_plain_python(
     for _ in range(QUERIES // 4):
         dimensions = dice.sample(("agent", "environment"), dice.randint(0, 2))
         measures = ["count", "errorRate", "cost", "outputTokens", "avgLatency", "p95"]
+        measures += [] if "agent" in dimensions else ["agents"]
         query = make_query(dice, "traces", groupBy=dimensions, measures=measures, filters=[])
         query["orderBy"] = {"field": "cost", "order": "desc"}
         assert_same(await ask(ada, query), answer(data, query), query, 0.005)
     assert rollup.answers > 0
+    for dimensions in (["status"], ["agent", "status"], ["status", "environment"]):
+        measures, before = ["count", "errors", "errorRate"], rollup.answers
+        query = make_query(dice, "traces", groupBy=dimensions, measures=measures, filters=[])
+        query["orderBy"] = {"field": "count", "order": "desc"}
+        assert_same(await ask(ada, query), answer(data, query), query)
+        assert rollup.answers == before + 1, query
 
 
 async def test_series_of_many_groups_are_read_for_the_shown_ones(
