@@ -1,5 +1,6 @@
 """The number of SQL statements per request does not grow with the number of rows."""
 
+import json
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextvars import ContextVar
@@ -38,6 +39,9 @@ CACHES = (
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 NOW = datetime.now(UTC)
 
+# Noted when a statement of telemetry is answered.
+ANSWERED = "answered"
+
 # The statements of the current request; None outside of one.
 current_statements: ContextVar[list[str] | None] = ContextVar("current_statements", default=None)
 
@@ -62,9 +66,11 @@ def _counted(
         note(arguments[2])
 
     def counted(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        def count(*arguments: Any, **named: Any) -> Awaitable[Any]:
+        async def count(*arguments: Any, **named: Any) -> Any:
             note(f"telemetry: {named.get('tag')}")
-            return method(*arguments, **named)
+            answer = await method(*arguments, **named)
+            note(ANSWERED)
+            return answer
 
         return count
 
@@ -210,6 +216,56 @@ async def test_no_route_runs_more_statements_for_more_rows(
     assert short == {}, "too few rows to tell"
     grown = {path: many[path][0] for path in one if len(many[path][0]) > len(one[path][0])}
     assert grown == {}
+
+
+FAILED = json.dumps([{"field": "status", "value": "error"}])
+TOOL = json.dumps([{"field": "tool", "value": "tool 1"}])
+KEY = json.dumps([{"field": "attribute:key 1", "op": "exists"}])
+LISTS: list[tuple[str, dict[str, Any]]] = [
+    ("/spans/traces", {}),
+    ("/spans/traces", {"errorNames": True}),
+    ("/spans/traces", {"errorNames": True, "limit": 2, "skip": 2}),
+    ("/spans/traces", {"order": "asc", "agentId": "agent 1"}),
+    ("/spans/traces", {"filters": TOOL}),
+    ("/spans/traces", {"filters": KEY, "errorNames": True}),
+    ("/spans/traces", {"filters": FAILED, "sort": "cost", "errorNames": True}),
+    ("/spans/traces", {"sort": "duration", "limit": 2, "skip": 2}),
+    ("/spans/traces", {"search": "talk", "errorNames": True}),
+    ("/spans/traces", {"search": "talk", "sort": "tokens", "filters": KEY}),
+    ("/spans", {}),
+    ("/spans", {"sort": "cost", "filters": FAILED, "limit": 1, "skip": 1}),
+    ("/spans/sessions", {}),
+    ("/spans/sessions", {"sort": "cost", "order": "asc", "limit": 2, "skip": 1}),
+    ("/spans/sessions", {"filters": KEY}),
+    ("/spans/sessions/talk", {}),
+    ("/analytics/traces/list", {}),
+]
+
+
+async def test_a_page_takes_three_statements_and_one_trace_one_round_of_three(
+    own_service: Service,
+) -> None:
+    ann = await own_service.sign_up()
+    rows = Rows(own_service, ann)
+    await rows.add(0, 3)
+    for path, params in LISTS:
+        statements, found = await statements_of(partial(ann.call, "GET", path, params=params))
+        assert found, (path, params)
+        assert len(of_telemetry(statements)) <= 3, (path, params, statements)
+    [plain, *_] = await ann.data("GET", "/spans/traces", params={"filters": FAILED})
+    path = f"/spans/traces/{plain['traceId']}"
+    statements, _ = await statements_of(partial(ann.call, "GET", path))
+    assert len(of_telemetry(statements)) == 3
+    assert statements.index(ANSWERED) > statements.index(of_telemetry(statements)[-1])
+    # Only a trace that has signals and logs takes another round.
+    statements, trace = await statements_of(partial(ann.call, "GET", f"/spans/traces/{TRACE}"))
+    assert trace["signals"]
+    assert trace["logCount"]
+    assert len(of_telemetry(statements)) == 5
+
+
+def of_telemetry(statements: list[str]) -> list[str]:
+    return [statement for statement in statements if statement.startswith("telemetry")]
 
 
 async def get(

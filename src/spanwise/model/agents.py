@@ -1,5 +1,6 @@
 """Agents. A trace belongs to the agent whose name it carries."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
@@ -12,6 +13,9 @@ from spanwise.model.api_model import ApiModel, UtcTime
 MAX_NAME = 512
 # Per workspace. At the limit, new names stay on their traces but create no agent.
 MAX_AGENTS = 10_000
+
+# Agent name -> agent id.
+AgentIds = Mapping[str, str]
 
 
 class AgentStats(ApiModel):

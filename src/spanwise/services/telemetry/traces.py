@@ -1,6 +1,7 @@
 """Traces: list, read and delete."""
 
 import asyncio
+from collections.abc import Awaitable
 from dataclasses import replace
 
 from spanwise.ingest.commit.pipeline import Pipeline
@@ -20,6 +21,7 @@ from spanwise.model.telemetry.filters import (
     TraceFilter,
     TraceSort,
 )
+from spanwise.model.telemetry.signals import Signal
 from spanwise.model.telemetry.spans import (
     ListedSpan,
     Neighbours,
@@ -41,17 +43,15 @@ from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.rollup.source import can_use_rollup
 from spanwise.storage.telemetry.rows.error_names import NO_NAME
 from spanwise.storage.telemetry.rows.locations import TraceLocation, find_location
-from spanwise.storage.telemetry.signals import signal_queries as stored_signals
-from spanwise.storage.telemetry.spans import logs as stored_logs
+from spanwise.storage.telemetry.signals.signal_queries import find_signals_of_trace
 from spanwise.storage.telemetry.spans import span_queries as stored_spans
+from spanwise.storage.telemetry.spans.emitted_messages import LoggedMessages, find_messages
 from spanwise.storage.telemetry.spans.span_list import list_spans
 from spanwise.storage.telemetry.traces import trace_queries as stored
 from spanwise.storage.telemetry.traces.filter_values import filter_values
 from spanwise.storage.telemetry.traces.neighbours import find_neighbours
 from spanwise.storage.telemetry.traces.trace_search import search_spans
 
-# If recent traces fill this many pages, a page is read directly, without a key lookup first.
-_MANY_PAGES = 20
 # Words of a search in one trace; more are ignored.
 MAX_WORDS = 16
 
@@ -77,7 +77,6 @@ class Traces:
     ) -> Listing[Trace]:
         ids = await self._agents.ids_by_name(workspace)
         filters = await self._agents.resolve_filter(workspace, filters)
-        page_start = self._rollup.estimate_page_start(workspace, filters, _MANY_PAGES * page.limit)
         return await stored.find_traces(
             self._engine,
             workspace,
@@ -86,40 +85,47 @@ class Traces:
             ids,
             sort,
             order,
-            # A search counts what it has found.
-            self._count(workspace, filters) if filters.search is None else None,
-            page_start,
+            self._count(workspace, filters),
             with_error_names=with_error_names,
         )
 
-    async def _count(self, workspace: str, filters: TraceFilter) -> int:
-        """Count with the rollup: millions of traces one by one would take most of the time."""
-        others = replace(
-            filters, conditions=tuple(c for c in filters.conditions if c.field != "status")
-        )
+    def _count(self, workspace: str, filters: TraceFilter) -> Awaitable[int] | None:
+        """Count with the rollup: millions of traces one by one would take most of the time.
+
+        The rollup has no traces by status, but it knows how many failed.
+        """
         statuses = [c for c in filters.conditions if c.field == "status"]
-        # The rollup has no traces by status, but it knows how many failed.
-        is_by_status = can_use_rollup(others) and all(c.op is Operator.EQ for c in statuses)
-        counted = others if is_by_status else filters
-        question = Question(counted.period.or_all(), counted)
-        counts = await self._rollup.answer(workspace, question, STATUS_COUNTS)
-        if not is_by_status:
-            return sum(counts.values())
-        return sum(
-            count for status, count in counts.items() if all(c.value == status for c in statuses)
-        )
+        others = tuple(c for c in filters.conditions if c.field != "status")
+        counted = replace(filters, conditions=others)
+        if not can_use_rollup(counted) or any(c.op is not Operator.EQ for c in statuses):
+            return None
+
+        async def count() -> int:
+            question = Question(counted.period.or_all(), counted)
+            counts = await self._rollup.answer(workspace, question, STATUS_COUNTS)
+            return sum(
+                count
+                for status, count in counts.items()
+                if all(c.value == status for c in statuses)
+            )
+
+        return count()
 
     async def get(self, workspace: str, trace_id: str) -> WholeTrace:
         ids = await self._agents.ids_by_name(workspace)
-        location, signals, log_count = await asyncio.gather(
-            self._find_location(workspace, trace_id),
-            stored_signals.find_signals_of_trace(self._engine, workspace, trace_id, ids),
-            stored_logs.count_logs(self._engine, workspace, trace_id),
-        )
-        spans, trace = await asyncio.gather(
-            stored_spans.find_spans(self._engine, location, ids, has_logs=log_count > 0),
+        location = TraceLocation(workspace, trace_id)
+        columns, trace, (signal_count, log_count) = await asyncio.gather(
+            stored_spans.read_spans(self._engine, location),
             stored.find_trace(self._engine, location, ids),
+            stored.count_signals_and_logs(self._engine, location),
         )
+        signals: list[Signal] = []
+        if signal_count:
+            signals = await find_signals_of_trace(self._engine, workspace, trace_id, ids)
+        messages: dict[str, LoggedMessages] = {}
+        if log_count:
+            messages = await find_messages(self._engine, workspace, trace_id)
+        spans = await stored_spans.to_spans(columns, trace_id, messages, ids)
         if not spans:
             raise NotFound("trace not found")
         if trace is not None and trace.experiment_id is None:
@@ -134,8 +140,11 @@ class Traces:
     ) -> Neighbours:
         """Return the traces before and after one in the list of those that match."""
         filters = await self._agents.resolve_filter(workspace, filters)
-        location = await self._find_location(workspace, trace_id)
-        return await find_neighbours(self._engine, location, filters, sort, order)
+        location = TraceLocation(workspace, trace_id)
+        neighbours = await find_neighbours(self._engine, location, filters, sort, order)
+        if neighbours is None:
+            await self._find_location(workspace, trace_id)
+        return neighbours or Neighbours(previous=None, next=None)
 
     async def search_spans(self, workspace: str, trace_id: str, search: str) -> SpanMatches:
         """Return the spans of a trace that contain all words; a search without words finds none."""
@@ -159,13 +168,15 @@ class Traces:
 
     async def get_span(self, workspace: str, trace_id: str, span_id: str) -> Span:
         ids = await self._agents.ids_by_name(workspace)
-        location = await self._find_location(workspace, trace_id)
+        location = TraceLocation(workspace, trace_id)
         span = await stored_spans.find_span(self._engine, location, span_id, ids)
         if span is None:
+            await self._find_location(workspace, trace_id)
             raise NotFound("span not found")
         return span
 
     async def _find_location(self, workspace: str, trace_id: str) -> TraceLocation:
+        """Return where a trace is; raises NotFound if the workspace has no span of it."""
         location = await find_location(self._engine, workspace, trace_id)
         if location is None:
             raise NotFound("trace not found")
@@ -197,7 +208,7 @@ def bind_to_experiment(trace: Trace, spans: list[SpanFields]) -> Trace:
 
 
 def find_error_name(spans: list[SpanFields]) -> str | None:
-    """Return the first name of an exception, as `find_error_names` does for a list of traces."""
+    """Return the first name of an exception, as `trace_error_names` does for a list of traces."""
     for span in spans:
         if span["status"] != SpanStatus.ERROR:
             continue

@@ -35,7 +35,7 @@ from spanwise.storage.telemetry.rollup.rollup import Rollup
 from spanwise.storage.telemetry.rows.batch_rows import BatchRows
 from spanwise.storage.telemetry.rows.locations import TraceLocation, find_location
 from spanwise.storage.telemetry.signals.signal_queries import find_signals
-from spanwise.storage.telemetry.spans.span_queries import find_span, find_spans
+from spanwise.storage.telemetry.spans.span_queries import find_span, read_spans, to_spans
 from spanwise.storage.telemetry.traces.filter_values import filter_values
 from spanwise.storage.telemetry.traces.trace_queries import find_trace, find_traces
 from spanwise.storage.telemetry.write.aggregates import TraceAggregation
@@ -97,7 +97,7 @@ async def test_a_trace_aggregates_its_spans(store: WorkspaceStore) -> None:
     assert trace.cost == pytest.approx(0.0026)
     location = await location_of(store, trace_id)
     assert await find_trace(store.engine, location, {}) == trace
-    spans = await find_spans(store.engine, location, {})
+    spans = await to_spans(await read_spans(store.engine, location), trace_id, {}, {})
     assert [s["name"] for s in spans] == ["answer", "step", "step"]
 
 
@@ -278,7 +278,7 @@ async def test_another_workspace_sees_nothing(
     # Not even with a known location.
     location = replace(await location_of(store, sent["traceId"]), workspace=other.workspace)
     assert await find_trace(store.engine, location, {}) is None
-    assert await find_spans(store.engine, location, {}) == []
+    assert not await read_spans(store.engine, location)
     assert await find_span(store.engine, location, sent["spanId"], {}) is None
 
 

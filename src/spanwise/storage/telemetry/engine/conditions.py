@@ -36,6 +36,12 @@ class Conditions:
         self.clauses.append(clause)
         self.parameters.update(parameters)
 
+    def narrowed(self, clause: str = "1", **parameters: object) -> "Conditions":
+        """Return a copy with one more condition."""
+        copy = Conditions(self.workspace, [*self.clauses], {**self.parameters}, self._bound)
+        copy.add(clause, **parameters)
+        return copy
+
     def bind(self, value: object, kind: str = "String") -> str:
         """Bind a value and return its placeholder."""
         self._bound += 1

@@ -1,22 +1,20 @@
 """Streams traces as a CSV, JSONL or Parquet file, in chunks of a few thousand traces."""
 
 import io
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import partial
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any, TypeVar
 
 from clickhouse_connect.driver.client import Client
 
+from spanwise.model.agents import AgentIds
 from spanwise.model.analytics import ExportFormat
-from spanwise.model.telemetry.filters import TraceFilter
+from spanwise.model.telemetry.filters import Order, TraceFilter
 from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.engine.conditions import Conditions, to_engine_time
+from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.engine.query import Rows, query_rows
 from spanwise.storage.telemetry.filters.trace_filters import trace_conditions
-from spanwise.storage.telemetry.rows.decoding import in_utc
-from spanwise.storage.telemetry.traces.trace_queries import AgentIds
+from spanwise.storage.telemetry.lists.pages import exact_start
+from spanwise.storage.telemetry.traces.trace_queries import TraceRows
 
 CHUNK_TRACES = 10_000
 T = TypeVar("T")
@@ -58,7 +56,7 @@ FIELDS = (
     *("inputPreview", "outputPreview"),
 )
 # The sort key of the file, in types that bind without loss.
-_SORT_KEY = "(toUnixTimestamp64Nano(start), hex(trace_id))"
+_KEY = "(toUnixTimestamp64Nano(start), lower(hex(trace_id)))"
 _NEVER_NULL = {"name", "status", "inputPreview", "outputPreview"}
 
 
@@ -100,72 +98,47 @@ def _iso(moment: str) -> str:
     return f"concat({seconds}, if({fraction} = 0, '', {digits}), 'Z')"
 
 
-@dataclass(frozen=True)
-class _Window:
-    """A time range with its number of traces."""
-
-    start: datetime
-    end: datetime
-    traces: int
-
-
 async def export_traces(
     engine: Engine, workspace: str, wanted: TraceFilter, agent_ids: AgentIds, form: ExportFormat
 ) -> AsyncIterator[bytes]:
     """Stream a file with all matching traces, newest first."""
     where = trace_conditions(workspace, wanted)
     where.parameters.update(names=list(agent_ids.keys()), ids=list(agent_ids.values()))
-    hours = await engine.run_heavy(
-        workspace,
-        lambda client: query_rows(
-            client,
-            f"""SELECT toStartOfHour(start) AS hour, count() AS traces
-            FROM traces FINAL WHERE {where.sql} GROUP BY hour ORDER BY hour DESC""",
-            where.parameters,
-            "export_hours",
-        ),
+    keys = TraceRows(where, "", Order.DESC).every(CHUNK_TRACES)
+    last_keys = await engine.run_heavy(
+        workspace, lambda client: query_rows(client, keys, where.parameters, "export_keys")
     )
-    export = _Export(engine, where, form)
+    export = _Export(engine, where, last_keys, form)
     write = {
         ExportFormat.CSV: export.csv,
         ExportFormat.JSONL: export.jsonl,
         ExportFormat.PARQUET: export.parquet,
     }[form]
-    return write(list(_windows((in_utc(row["hour"]), row["traces"]) for row in hours)))
-
-
-def _windows(hours: Iterable[tuple[datetime, int]]) -> Iterator[_Window]:
-    """Group hours, latest first, into windows of about one chunk of traces."""
-    window: _Window | None = None
-    for hour, traces in hours:
-        if window is not None and window.traces + traces <= CHUNK_TRACES:
-            window = _Window(hour, window.end, window.traces + traces)
-            continue
-        if window is not None:
-            yield window
-        window = _Window(hour, hour + timedelta(hours=1), traces)
-    if window is not None:
-        yield window
+    return write()
 
 
 class _Export:
-    def __init__(self, engine: Engine, where: Conditions, form: ExportFormat) -> None:
+    def __init__(
+        self, engine: Engine, where: Conditions, last_keys: Rows, form: ExportFormat
+    ) -> None:
         self._engine = engine
         self._where = where
+        # Of each chunk but the last.
+        self._last_keys = last_keys
         self._columns = ", ".join(f"{_column(field, form)} AS {field}" for field in FIELDS)
 
-    async def csv(self, windows: list[_Window]) -> AsyncIterator[bytes]:
+    async def csv(self) -> AsyncIterator[bytes]:
         yield (",".join(FIELDS) + "\r\n").encode()
         settings = {"output_format_csv_crlf_end_of_line": 1}
-        async for chunk in self._chunks(windows, self._raw("CSV", settings)):
+        async for chunk in self._chunks(self._raw("CSV", settings)):
             yield chunk
 
-    async def jsonl(self, windows: list[_Window]) -> AsyncIterator[bytes]:
+    async def jsonl(self) -> AsyncIterator[bytes]:
         settings = {"output_format_json_quote_64bit_integers": 0}
-        async for chunk in self._chunks(windows, self._raw("JSONEachRow", settings)):
+        async for chunk in self._chunks(self._raw("JSONEachRow", settings)):
             yield chunk
 
-    async def parquet(self, windows: list[_Window]) -> AsyncIterator[bytes]:
+    async def parquet(self) -> AsyncIterator[bytes]:
         # A file without traces still has a schema.
         empty = f"SELECT {self._columns} FROM traces WHERE 0"
         file = _WriteBuffer()
@@ -179,53 +152,27 @@ class _Export:
             return file.drain()
 
         with writer:
-            async for chunk in self._chunks(windows, write):
+            async for chunk in self._chunks(write):
                 yield chunk
         yield file.drain()
 
     async def _chunks(
-        self, windows: list[_Window], read: Callable[[str, dict[str, Any]], Awaitable[Any]]
+        self, read: Callable[[str, dict[str, Any]], Awaitable[Any]]
     ) -> AsyncIterator[Any]:
-        for window in windows:
-            async for page in self._pages(window):
-                # Filters refer to table columns, even if a file column has the same name.
-                sql = f"""SELECT {self._columns} FROM traces FINAL WHERE {page.sql}
-                    ORDER BY start DESC, trace_id DESC SETTINGS prefer_column_name_to_alias = 1"""
-                yield await read(sql, page.parameters)
+        for page in self._pages():
+            # Filters refer to table columns, even if a file column has the same name.
+            sql = f"""SELECT {self._columns} FROM traces FINAL WHERE {page.sql}
+                ORDER BY start DESC, trace_id DESC SETTINGS prefer_column_name_to_alias = 1"""
+            yield await read(sql, page.parameters)
 
-    async def _pages(self, window: _Window) -> AsyncIterator[Conditions]:
-        """Yield the conditions of each chunk in a window, latest first."""
-        last: dict[str, Any] | None = None
-        left = window.traces
-        while left > CHUNK_TRACES:
-            page = self._window_conditions(window, last)
-            rows = await self._run(partial(_find_last_key, page=page))
-            if not rows:
-                break
-            last = rows[0]
-            page.add(f"{_SORT_KEY} >= ({{to_start:Int64}}, {{to_id:String}})")
-            page.parameters.update(to_start=last["key_start"], to_id=last["key_id"])
-            yield page
-            left -= CHUNK_TRACES
-        yield self._window_conditions(window, last)
-
-    def _window_conditions(self, window: _Window, after: dict[str, Any] | None) -> Conditions:
-        """Return conditions for the traces of a window that sort after (start before) a key."""
-        page = Conditions(self._where.workspace, list(self._where.clauses))
-        page.parameters.update(self._where.parameters)
-        page.add(
-            "start >= {since:DateTime64(9, 'UTC')} AND start < {until:DateTime64(9, 'UTC')}",
-            since=to_engine_time(window.start),
-            until=to_engine_time(window.end),
-        )
-        if after is not None:
-            page.add(
-                f"{_SORT_KEY} < ({{from_start:Int64}}, {{from_id:String}}) "
-                "AND start <= fromUnixTimestamp64Nano({from_start:Int64}, 'UTC')",
-                from_start=after["key_start"],
-                from_id=after["key_id"],
-            )
-        return page
+    def _pages(self) -> Iterator[Conditions]:
+        """Yield the conditions of each chunk, latest first; the engine finds starts by key."""
+        before = "1"
+        for key in self._last_keys:
+            start, position = exact_start(key["nano"]), f"({key['nano']}, '{key['id']}')"
+            yield self._where.narrowed(f"{before} AND start >= {start} AND {_KEY} >= {position}")
+            before = f"start <= {start} AND {_KEY} < {position}"
+        yield self._where.narrowed(before)
 
     def _raw(
         self, data_format: str, settings: dict[str, Any]
@@ -241,18 +188,6 @@ class _Export:
 
     async def _run(self, work: Callable[[Client], T]) -> T:
         return await self._engine.run_heavy(self._where.workspace, work)
-
-
-def _find_last_key(client: Client, page: Conditions) -> Rows:
-    """Return the key of the last trace in a full chunk, or nothing."""
-    return query_rows(
-        client,
-        f"""SELECT toUnixTimestamp64Nano(start) AS key_start, hex(trace_id) AS key_id
-        FROM traces FINAL WHERE {page.sql}
-        ORDER BY start DESC, trace_id DESC LIMIT 1 OFFSET {CHUNK_TRACES - 1}""",
-        page.parameters,
-        "export_page",
-    )
 
 
 def _open_parquet(client: Client, empty: str, where: Conditions, file: "_WriteBuffer") -> Any:  # noqa: ANN401

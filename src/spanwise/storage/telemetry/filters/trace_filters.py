@@ -40,6 +40,13 @@ def trace_conditions(workspace: str, wanted: TraceFilter) -> Conditions:
     return where
 
 
+def reads_spans(wanted: TraceFilter) -> bool:
+    """Return whether a filter reads more than the columns of `traces`."""
+    return wanted.search is not None or any(
+        condition.field not in TRACE_COLUMNS for condition in wanted.conditions
+    )
+
+
 def dimension_conditions(workspace: str, conditions: Iterable[FilterCondition]) -> Conditions:
     """Return conditions on agent and environment only, for tables without the other columns.
 

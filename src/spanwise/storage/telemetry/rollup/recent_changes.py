@@ -1,17 +1,16 @@
 """Keeps the slices changed by the latest batches in memory, so that reads need not query them."""
 
 import threading
-from collections import Counter, deque
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Mapping, Set
 from datetime import datetime
 
 # A batch that changes more slices than this is logged as unknown.
 MAX_CHANGED_SLICES = 3000
 _LOGGED_BATCHES = 100
-_BUSY_BATCHES = 10
 
-# Workspace -> agent -> start of a slice -> how many changed traces start in it.
-ChangedSlices = Mapping[str, Mapping[str, Mapping[datetime, int]]]
+# Workspace -> the starts of slices in which changed traces start.
+ChangedSlices = Mapping[str, Set[datetime]]
 
 
 class RecentChanges:
@@ -24,7 +23,7 @@ class RecentChanges:
 
     def record(self, changed: ChangedSlices | None) -> None:
         """Log a change once it is visible; None if what it changed is unknown."""
-        if changed is not None and _count_slices(changed) > MAX_CHANGED_SLICES:
+        if changed is not None and sum(map(len, changed.values())) > MAX_CHANGED_SLICES:
             changed = None
         with self._lock:
             self._log.append(changed)
@@ -46,32 +45,5 @@ class RecentChanges:
         for changed in latest:
             if changed is None:
                 return None
-            for slices in changed.get(workspace, {}).values():
-                found.update(slices)
+            found |= changed.get(workspace, set())
         return found
-
-    def estimate_page_start(
-        self, workspace: str, agent: str | None, traces: int, before: datetime | None
-    ) -> datetime | None:
-        """Return a time since which about `traces` traces have started, None if unknown.
-
-        A trace that was changed more than once is counted more than once.
-        """
-        with self._lock:
-            latest = list(self._log)[-_BUSY_BATCHES:]
-        counts = Counter[datetime]()
-        for changed in latest:
-            by_agent = changed.get(workspace, {}) if changed else {}
-            for name, slices in by_agent.items():
-                counts.update(slices if agent in (None, name) else {})
-        for moment in sorted(counts, reverse=True):
-            if before is not None and moment >= before:
-                continue
-            traces -= counts[moment]
-            if traces <= 0:
-                return moment
-        return None
-
-
-def _count_slices(changed: ChangedSlices) -> int:
-    return sum(len(slices) for agents in changed.values() for slices in agents.values())

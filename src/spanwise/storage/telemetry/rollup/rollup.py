@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from spanwise.model.analytics import Question
-from spanwise.model.telemetry.filters import TraceFilter, equal
 from spanwise.model.times import Granularity
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.rollup.aggregate_cache import AggregateCache
@@ -110,17 +109,6 @@ class Rollup:
             dirty_slices = await self._dirty.find_slices(workspace, period, watermarks)
             plan = use_slices(plan, watermarks.first_sliced_hour, period, dirty_slices)
         return compile_plan(workspace, question, plan, watermarks.hours)
-
-    def estimate_page_start(
-        self, workspace: str, wanted: TraceFilter, traces: int
-    ) -> datetime | None:
-        """Return a time since which about `traces` of the wanted traces started, if known."""
-        by_agent = TraceFilter(wanted.period, equal(agent=wanted.agent))
-        if self._changes is None or wanted != by_agent:
-            return None
-        start, end = wanted.period.start, wanted.period.end
-        since = self._changes.estimate_page_start(workspace, wanted.agent, traces, end)
-        return since if since and (start is None or start <= since) else None
 
     def clear_cache(self) -> None:
         """Drop cached aggregates, after rows were removed without advancing the watermark."""

@@ -5,7 +5,6 @@ Tables are sorted by workspace, hour and trace id: without the hours a lookup wo
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from clickhouse_connect.driver.client import Client
@@ -13,14 +12,21 @@ from clickhouse_connect.driver.client import Client
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.query import query_rows
 
+# What a statement with the conditions below begins with: the first and last hour of a trace, as a
+# constant. A deleted trace has no hours.
+WITH_BOUNDS = """WITH (
+    SELECT (min(first_hour),
+        if(max(last_version) > max(deleted_version), max(last_hour), toDateTime(0, 'UTC')))
+    FROM trace_bounds
+    WHERE workspace = {workspace:String} AND trace_id = unhex({trace:String})) AS bounds"""
 # Conditions on `spans` and `traces` for one trace, with `TraceLocation.parameters`.
 SPANS_AT_LOCATION = """workspace = {workspace:String} AND trace_id = unhex({trace:String})
-    AND hour BETWEEN {first_hour:DateTime('UTC')} AND {last_hour:DateTime('UTC')}"""
+    AND hour BETWEEN bounds.1 AND bounds.2"""
 # DateTime64, because for a bound in whole seconds the engine's index drops the last second
 # (it reads `< 10:00:00` as `<= 09:59:59`).
 TRACES_AT_LOCATION = """workspace = {workspace:String} AND trace_id = unhex({trace:String})
-    AND start >= {first_hour:DateTime64(9, 'UTC')}
-    AND start < {last_hour:DateTime64(9, 'UTC')} + INTERVAL 1 HOUR"""
+    AND start >= toDateTime64(bounds.1, 9, 'UTC')
+    AND start < toDateTime64(bounds.2, 9, 'UTC') + INTERVAL 1 HOUR"""
 
 # The start of a trace that lasts longer is searched in its first year only.
 _MAX_START_HOURS = 366 * 24
@@ -31,34 +37,28 @@ _IS_LONG = f"dateDiff('hour', from_hour, to_hour) > {MAX_LISTED_HOURS}"
 
 @dataclass(frozen=True)
 class TraceLocation:
-    """The hours between which a trace has spans, both included."""
+    """A trace, whose hours the engine looks up in the same statement."""
 
     workspace: str
     trace_id: str
-    first_hour: datetime
-    last_hour: datetime
 
     @property
     def parameters(self) -> dict[str, str]:
         """Return the bound parameters of the conditions above."""
-        return {
-            "workspace": self.workspace,
-            "trace": self.trace_id,
-            "first_hour": self.first_hour.strftime("%Y-%m-%d %H:%M:%S"),
-            "last_hour": self.last_hour.strftime("%Y-%m-%d %H:%M:%S"),
-        }
+        return {"workspace": self.workspace, "trace": self.trace_id}
 
 
 async def find_location(engine: Engine, workspace: str, trace_id: str) -> TraceLocation | None:
-    """Return the hours of a trace, or None when the workspace has no span of it."""
+    """Return the location of a trace, or None when the workspace has no span of it."""
+    location = TraceLocation(workspace, trace_id)
     rows = await engine.fetch(
-        """SELECT min(first_hour) AS first_hour, max(last_hour) AS last_hour FROM trace_bounds
+        """SELECT 1 FROM trace_bounds
         WHERE workspace = {workspace:String} AND trace_id = unhex({trace:String})
         HAVING max(last_version) > max(deleted_version)""",
-        {"workspace": workspace, "trace": trace_id},
+        location.parameters,
         tag="find_location",
     )
-    return TraceLocation(workspace, trace_id, **rows[0]) if rows else None
+    return location if rows else None
 
 
 def trace_bounds_sql(traces: str) -> str:

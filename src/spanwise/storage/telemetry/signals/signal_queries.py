@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from spanwise.model.agents import AgentIds
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import RowFilter
 from spanwise.model.telemetry.signals import Signal
@@ -20,7 +21,6 @@ from spanwise.storage.telemetry.filters.fields import INHERITED, SIGNAL_COLUMNS,
 from spanwise.storage.telemetry.filters.operators import add_conditions, compile_condition
 from spanwise.storage.telemetry.rows.decoding import in_utc, or_none
 from spanwise.storage.telemetry.rows.locations import binary_trace_id, trace_starts_condition
-from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 
 # Signals returned with one trace.
 MAX_PER_TRACE = 1000
@@ -116,14 +116,6 @@ async def find_signals_of_trace(
     """Return the latest signals of a trace."""
     where = Conditions(workspace)
     where.equals("trace_id", trace_id)
-    # Most traces have no signals, and checking without FINAL takes half the time.
-    some = await engine.fetch(
-        f"SELECT count() AS total FROM signals WHERE {where.sql}",
-        where.parameters,
-        tag="has_signals",
-    )
-    if not some[0]["total"]:
-        return []
     trace = f"SELECT {{workspace:String}}, {binary_trace_id('{trace_id:String}')}"
     return await _read_signals(engine, where, trace, agent_ids)
 

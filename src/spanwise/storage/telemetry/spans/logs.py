@@ -1,10 +1,11 @@
-"""Reads log records: pages by filter, and counts per trace."""
+"""Reads pages of log records by filter."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
+from spanwise.model.agents import AgentIds
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import Order, RowFilter
 from spanwise.model.telemetry.logs import NUMBERS_PER_LEVEL, Log, LogLevel
@@ -20,7 +21,6 @@ from spanwise.storage.telemetry.rows.decoding import (
     read_attribute,
     read_attributes,
 )
-from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 
 _LEVELS = list(LogLevel)
 
@@ -101,18 +101,6 @@ async def _read_rows(
     )
     positions = {log_id: position for position, (_, log_id) in enumerate(keys)}
     return sorted(rows, key=lambda row: positions[row["id"]])
-
-
-async def count_logs(engine: Engine, workspace: str, trace_id: str) -> int:
-    """Return how many logs a trace has."""
-    rows = await engine.fetch(
-        # Without FINAL: the id is a hash of the whole record, so duplicates have the same trace.
-        """SELECT uniqExact(id) AS total FROM logs
-        WHERE workspace = {workspace:String} AND trace_id = {trace:String}""",
-        {"workspace": workspace, "trace": trace_id},
-        tag="count_logs_of_trace",
-    )
-    return int(rows[0]["total"])
 
 
 def _to_log(row: Mapping[str, Any], agent_ids: AgentIds, texts: TextCache) -> Log:

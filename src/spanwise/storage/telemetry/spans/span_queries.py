@@ -7,6 +7,7 @@ from datetime import timedelta
 from itertools import repeat
 from typing import Any
 
+from spanwise.model.agents import AgentIds
 from spanwise.model.telemetry.conventions import CALL_ID, CALL_IS_DERIVED, USAGE_KINDS
 from spanwise.model.telemetry.conversation.conversations import (
     CONVERSATION_KINDS,
@@ -28,14 +29,13 @@ from spanwise.storage.telemetry.rows.decoding import (
     to_text,
 )
 from spanwise.storage.telemetry.rows.first_token import FIRST_TOKEN_MS
-from spanwise.storage.telemetry.rows.locations import SPANS_AT_LOCATION, TraceLocation
+from spanwise.storage.telemetry.rows.locations import SPANS_AT_LOCATION, WITH_BOUNDS, TraceLocation
 from spanwise.storage.telemetry.rows.shown_spans import SUPERSEDED
 from spanwise.storage.telemetry.spans.emitted_messages import (
     LoggedMessages,
     add_logged_messages,
     find_messages,
 )
-from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 from spanwise.storage.telemetry.write.trace_rows import UNNAMED_SERVICE
 
 _COLUMNS = f"""lower(hex(span_id)) AS id, lower(hex(parent_span_id)) AS parent, name, kind, start,
@@ -61,25 +61,23 @@ _UNNAMED_SERVICE = UNNAMED_SERVICE.encode()
 _CALL_ID, _CALL_IS_DERIVED = CALL_ID.encode(), CALL_IS_DERIVED.encode()
 
 
-async def find_spans(
-    engine: Engine, location: TraceLocation, agent_ids: AgentIds, *, has_logs: bool = True
-) -> list[SpanFields]:
-    """Return all spans of a trace in start order; long content is truncated, with a marker."""
-    reading = engine.fetch_columns(
-        f"""SELECT {_COLUMNS}, {_TRUNCATED_CONTENT} FROM spans WHERE {SPANS_AT_LOCATION}
+async def read_spans(engine: Engine, location: TraceLocation) -> Columns:
+    """Read all spans of a trace, for `to_spans`."""
+    return await engine.fetch_columns(
+        f"""{WITH_BOUNDS}
+        SELECT {_COLUMNS}, {_TRUNCATED_CONTENT} FROM spans WHERE {SPANS_AT_LOCATION}
         ORDER BY version DESC LIMIT 1 BY span_id""",
         {**location.parameters, "shown": MAX_SHOWN_BYTES},
-        tag="find_spans",
+        tag="read_spans",
     )
-    messages: Mapping[str, LoggedMessages] = {}
-    if has_logs:
-        columns, messages = await asyncio.gather(
-            reading, find_messages(engine, location.workspace, location.trace_id)
-        )
-    else:
-        columns = await reading
+
+
+async def to_spans(
+    columns: Columns, trace_id: str, messages: Mapping[str, LoggedMessages], agent_ids: AgentIds
+) -> list[SpanFields]:
+    """Return spans in start order; long content is truncated, with a marker."""
     # In a thread, because decoding a large trace would block the event loop.
-    return await asyncio.to_thread(_to_spans, columns, location.trace_id, messages, agent_ids)
+    return await asyncio.to_thread(_to_spans, columns, trace_id, messages, agent_ids)
 
 
 async def find_span(
@@ -87,7 +85,7 @@ async def find_span(
 ) -> Span | None:
     """Return one span with its full content."""
     columns = await engine.fetch_columns(
-        f"""SELECT {_COLUMNS}, {_FULL_CONTENT} FROM spans
+        f"""{WITH_BOUNDS} SELECT {_COLUMNS}, {_FULL_CONTENT} FROM spans
         WHERE {SPANS_AT_LOCATION} AND span_id = unhex({{span:String}})
         ORDER BY version DESC LIMIT 1""",
         {**location.parameters, "span": span_id},
@@ -108,7 +106,7 @@ async def _find_counted_in(engine: Engine, location: TraceLocation, span: SpanFi
     if span["kind"] not in USAGE_KINDS:
         return None
     columns = await engine.fetch_columns(
-        f"""SELECT {_CALL_COLUMNS} FROM spans WHERE {SPANS_AT_LOCATION}
+        f"""{WITH_BOUNDS} SELECT {_CALL_COLUMNS} FROM spans WHERE {SPANS_AT_LOCATION}
         ORDER BY version DESC LIMIT 1 BY span_id""",
         location.parameters,
         tag="find_calls",

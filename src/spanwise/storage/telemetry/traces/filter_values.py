@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from spanwise.model.agents import AgentIds
 from spanwise.model.analytics import Question
 from spanwise.model.telemetry.spans import AgentRef, TraceFilters
 from spanwise.storage.telemetry.rollup.aggregation import Aggregates, Aggregation, Query
 from spanwise.storage.telemetry.rollup.source import Source
-from spanwise.storage.telemetry.traces.trace_queries import AgentIds
 
 # Per menu; users can type other values.
 MAX_VALUES = 1000

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+from spanwise.model.agents import AgentIds
 from spanwise.model.page import Listing, PageRequest
 from spanwise.model.telemetry.filters import Order, SessionSort, TraceFilter, equal
 from spanwise.model.telemetry.spans import Session, SessionWithTraces
@@ -12,14 +12,10 @@ from spanwise.model.times import TimeRange
 from spanwise.storage.telemetry.engine.client_pool import Engine
 from spanwise.storage.telemetry.engine.conditions import Conditions
 from spanwise.storage.telemetry.engine.query import Rows
-from spanwise.storage.telemetry.filters.trace_filters import trace_conditions
+from spanwise.storage.telemetry.filters.trace_filters import reads_spans, trace_conditions
+from spanwise.storage.telemetry.lists.pages import SPARE_ROWS
 from spanwise.storage.telemetry.rows.decoding import in_utc, or_none
-from spanwise.storage.telemetry.traces.trace_queries import (
-    AgentIds,
-    find_traces,
-    recent_periods_first,
-    to_start,
-)
+from spanwise.storage.telemetry.traces.trace_queries import find_traces
 
 # Per session; the trace list filtered by the session id returns the rest.
 MAX_TRACES = 1000
@@ -34,6 +30,8 @@ _COLUMNS = """session_id, argMaxIf(user_id, start, user_id != '') AS user,
 
 
 _END = "(toUnixTimestamp64Nano(start) + toInt64(duration_ns))"
+# In whole seconds, exactly as in the index `ended_range`.
+_ENDED = f"intDiv({_END}, 1000000000)"
 # Sort -> SQL for the traces of a session.
 _SORTS = {
     SessionSort.TIME: f"max({_END})",
@@ -55,23 +53,23 @@ async def find_sessions(
 ) -> Listing[Session]:
     """Return one page of sessions and the total."""
     where = _conditions(workspace, wanted, search)
-    counting = engine.fetch(
-        f"SELECT uniqExact(session_id) AS total FROM traces FINAL WHERE {where.sql}",
-        where.parameters,
-        tag="count_sessions",
-    )
     ordering = f"{_SORTS[sort]} {order}, session_id {order}"
-    # The latest sessions are mostly those of the last days; a search looks at earlier ones too.
     is_latest = (sort, order, search) == (SessionSort.TIME, Order.DESC, None)
-    finding = (
-        _find_latest(engine, workspace, wanted, page, ordering)
-        if is_latest
-        else _find_page(engine, where, page, ordering)
+    is_latest = is_latest and not reads_spans(wanted)
+    latest = _ended_with_the_latest(where, wanted.period, page) if is_latest else where
+    counted, ids = await asyncio.gather(
+        engine.fetch(
+            f"SELECT uniqExact(session_id) AS total FROM traces FINAL WHERE {where.sql}",
+            where.parameters,
+            tag="count_sessions",
+        ),
+        _find_ids(engine, latest, page, ordering),
     )
-    counted, found = await asyncio.gather(counting, finding)
-    ids = [row["session_id"] for row in found]
-    rows = await _read_sessions(engine, where, ids, ordering)
-    return Listing([_to_session(row) for row in rows], int(counted[0]["total"]))
+    total = int(counted[0]["total"])
+    if is_latest and len(ids) < min(page.limit, total - page.skip):
+        ids = await _find_ids(engine, where, page, ordering)
+    rows = await _read_sessions(engine, where, wanted.period, ids, ordering)
+    return Listing([_to_session(row) for row in rows], total)
 
 
 def _conditions(workspace: str, wanted: TraceFilter, search: str | None) -> Conditions:
@@ -88,62 +86,57 @@ def _conditions(workspace: str, wanted: TraceFilter, search: str | None) -> Cond
     return where
 
 
-async def _find_page(engine: Engine, where: Conditions, page: PageRequest, ordering: str) -> Rows:
-    """Return the ids of a page's sessions, and when their last traces ended."""
-    return await engine.fetch(
-        f"""SELECT session_id, max({_END}) AS ended FROM traces FINAL WHERE {where.sql}
+def _ended_with_the_latest(where: Conditions, period: TimeRange, page: PageRequest) -> Conditions:
+    """Return conditions for the traces that may decide on a page of the latest sessions.
+
+    As many sessions as the page needs began after some time. So all of the page ended after it.
+    """
+    needed = page.skip + page.limit + SPARE_ROWS
+    since = f"""(SELECT if(count() = {needed}, min(second), 0) FROM (
+        SELECT toUnixTimestamp(start) AS second FROM traces WHERE {where.sql} AND NOT is_deleted
+        ORDER BY toStartOfHour(start) DESC, start DESC
+        LIMIT 1 BY session_id LIMIT {needed}
+        SETTINGS max_block_size = 1024, max_threads = 1))"""
+    hours = Conditions(where.workspace)
+    hours.within("start", period)
+    # The index of ends needs no current rows to find the hours in which these traces started.
+    return where.narrowed(
+        f"""{_ENDED} >= {since} AND toStartOfHour(start) IN (
+            SELECT DISTINCT toStartOfHour(start) FROM traces
+            WHERE {hours.sql} AND {_ENDED} >= {since})"""
+    )
+
+
+async def _find_ids(
+    engine: Engine, where: Conditions, page: PageRequest, ordering: str
+) -> list[str]:
+    rows = await engine.fetch(
+        f"""SELECT session_id FROM traces FINAL WHERE {where.sql}
         GROUP BY session_id
         ORDER BY {ordering} LIMIT {{limit:UInt32}} OFFSET {{skip:UInt32}}""",
         {**where.parameters, "limit": page.limit, "skip": page.skip},
         tag="find_session_ids",
     )
-
-
-async def _find_latest(
-    engine: Engine, workspace: str, wanted: TraceFilter, page: PageRequest, ordering: str
-) -> Rows:
-    """Find a page of the latest sessions in the last days, if these fill it."""
-    rows: Rows = []
-    for period in recent_periods_first(wanted.period):
-        where = _conditions(workspace, replace(wanted, period=period), None)
-        rows = await _find_page(engine, where, page, ordering)
-        if len(rows) < page.limit:
-            continue
-        earlier = replace(wanted, period=TimeRange(wanted.period.start, period.start))
-        before = _conditions(workspace, earlier, None)
-        if period == wanted.period or not await _has_end_after(engine, before, rows[-1]["ended"]):
-            break
-    return rows
-
-
-async def _has_end_after(engine: Engine, where: Conditions, nano: int) -> bool:
-    """Return whether a trace may have ended after a time; the index skips most of them."""
-    where.add(f"intDiv({_END}, 1000000000) >= {where.bind(nano // 10**9, 'Int64')}")
-    sql = f"SELECT 1 FROM traces WHERE {where.sql} LIMIT 1"
-    return bool(await engine.fetch(sql, where.parameters, tag="has_end_after"))
+    return [row["session_id"] for row in rows]
 
 
 async def _read_sessions(
-    engine: Engine, where: Conditions, ids: Sequence[str], ordering: str
+    engine: Engine, where: Conditions, period: TimeRange, ids: Sequence[str], ordering: str
 ) -> Rows:
-    """Aggregate sessions: their keys from narrow columns, then all columns."""
+    """Aggregate sessions from all columns of their traces."""
     if not ids:
         return []
-    where.add("session_id IN {ids:Array(String)}", ids=ids)
-    keys = await engine.fetch(
-        f"""SELECT DISTINCT toUnixTimestamp64Nano(start) AS nano FROM traces
-        WHERE {where.sql}""",
-        where.parameters,
-        tag="find_session_keys",
-    )
+    of_ids = Conditions(where.workspace)
+    of_ids.within("start", period)
+    of_ids.add("session_id IN {ids:Array(String)}", ids=ids)
     return await engine.fetch(
         # PREWHERE on the start, which all versions of a row share, so that few other rows are read.
         f"""SELECT {_COLUMNS} FROM traces FINAL
         PREWHERE workspace = {{workspace:String}}
-            AND start IN {{starts:Array(DateTime64(9, 'UTC'))}}
-        WHERE {where.sql}
+            AND start IN (SELECT start FROM traces WHERE {of_ids.sql})
+        WHERE {where.sql} AND session_id IN {{ids:Array(String)}}
         GROUP BY session_id ORDER BY {ordering}""",
-        {**where.parameters, "starts": [to_start(key) for key in keys]},
+        {**where.parameters, **of_ids.parameters},
         tag="find_sessions",
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import orjson
 
 from spanwise.storage.telemetry.engine.client_pool import Engine
-from spanwise.storage.telemetry.rows.locations import SPANS_AT_LOCATION, TraceLocation
+from spanwise.storage.telemetry.rows.locations import SPANS_AT_LOCATION, WITH_BOUNDS, TraceLocation
 from spanwise.storage.telemetry.rows.shown_spans import IS_SHOWN
 
 MAX_MATCHES = 10_000
@@ -33,7 +33,7 @@ async def search_spans(engine: Engine, location: TraceLocation, words: Sequence[
         )
         conditions.append(f"({' OR '.join(found)})")
     rows = await engine.fetch(
-        f"""SELECT lower(hex(span_id)) AS id FROM (
+        f"""{WITH_BOUNDS} SELECT lower(hex(span_id)) AS id FROM (
             SELECT * FROM spans WHERE {SPANS_AT_LOCATION}
             ORDER BY version DESC LIMIT 1 BY span_id)
         WHERE {IS_SHOWN} AND {" AND ".join(conditions)}

@@ -1,6 +1,6 @@
 """Turns the aggregates of traces into rows of `traces`: which calls count is decided here."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -119,12 +119,9 @@ class WrittenTraces:
         ]
 
     def slices(self) -> ChangedSlices:
-        slices: dict[str, dict[str, Mapping[datetime, int]]] = defaultdict(dict)
-        for (workspace, name), starts in self._starts.items():
-            counts = Counter(start - start % _SLICE_NANO for start in starts)
-            slices[to_text(workspace)][to_text(name)] = {
-                _to_time(start): count for start, count in counts.items()
-            }
+        slices: dict[str, set[datetime]] = defaultdict(set)
+        for (workspace, _), starts in self._starts.items():
+            slices[to_text(workspace)] |= {_to_time(s - s % _SLICE_NANO) for s in starts}
         return slices
 
 

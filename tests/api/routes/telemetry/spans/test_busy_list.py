@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from spanwise.model.telemetry.filters import TraceFilter, equal
 from support.service import Person, Service
 from support.spans import Body, new_span, send
 
@@ -44,22 +43,6 @@ async def ids(person: Person, **parameters: Any) -> list[str]:
 
 def of(spans: list[Body], agent: str | None = None) -> list[str]:
     return [span["traceId"] for span in spans if agent in (None, span["agentName"])]
-
-
-@pytest.mark.usefixtures("spans")
-async def test_a_page_start_needs_enough_recent_matching_traces(
-    service: Service, ada: Person
-) -> None:
-    workspace = ada.user["defaultWorkspaceId"]
-    rollup = service.services.telemetry.rollup
-    often, rare = (TraceFilter(conditions=equal(agent=name)) for name in ("often", "rare"))
-    assert rollup.estimate_page_start(workspace, TraceFilter(), 80) is not None
-    assert rollup.estimate_page_start(workspace, often, 80) is not None
-    assert rollup.estimate_page_start(workspace, rare, 80) is None
-    assert rollup.estimate_page_start(workspace, TraceFilter(), 4 * TRACES) is None
-    elsewhere = TraceFilter(conditions=equal(environment="dev"))
-    assert rollup.estimate_page_start(workspace, elsewhere, 80) is None
-    assert rollup.estimate_page_start("wsp_of_nobody", TraceFilter(), 1) is None
 
 
 async def test_the_latest_come_first(ada: Person, spans: list[Body]) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from spanwise.storage.telemetry.engine import ranking
 from spanwise.storage.telemetry.engine.query import query_rows
+from spanwise.storage.telemetry.lists import pages
 from support.ids import new_trace_id
 from support.service import Person, Service
 from support.spans import Body, new_span, send
@@ -174,7 +174,7 @@ async def test_pages_hold_each_current_trace_in_order(
     max_ranked: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(ranking, "MAX_RANKED", max_ranked)
+    monkeypatch.setattr(pages, "MAX_RANKED", max_ranked)
     for agent, limit in ((None, 50), (None, 4), ("a", 5)):
         current = [span for span in rounds[-1][3:] if agent in {None, span["agentName"]}]
         expected = sorted(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from spanwise.storage.telemetry.engine import ranking
+from spanwise.storage.telemetry.lists import pages
 from support.ids import new_trace_id
 from support.service import Person, Service, assert_error
 from support.spans import Body, child_of, new_span, send
@@ -109,7 +109,7 @@ async def test_pages_hold_each_current_span_in_order(
     ranked: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(ranking, "MAX_RANKED", ranked)
+    monkeypatch.setattr(pages, "MAX_RANKED", ranked)
     sent, deleted = rounds[-1], rounds[-1][0]["traceId"]
 
     def key(span: Body) -> Any:
@@ -143,7 +143,7 @@ async def test_a_span_that_changes_during_the_reading_stays_in_the_list(
 
     async def fetch_and_reprice(sql: str, parameters: Any, *, tag: str = "", **options: Any) -> Any:
         rows = await fetch(sql, parameters, tag=tag, **options)
-        if tag == "find_span_keys":
+        if tag == "find_ranked_keys":
             with engine.client() as client:
                 client.command(
                     """INSERT INTO spans SELECT * REPLACE (version + 1 AS version,
