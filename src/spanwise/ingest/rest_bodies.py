@@ -2,7 +2,7 @@
 
 A batch of spans or logs is refused as a whole when its shape is wrong: broken JSON, a field of the
 wrong type, too many items. A row of the right shape with an invalid value (no id, too old) is
-rejected, and the others are stored.
+rejected, and the others are stored, unless too many are rejected.
 """
 
 import re
@@ -15,6 +15,7 @@ import orjson
 from pydantic import (
     AfterValidator,
     BeforeValidator,
+    FailFast,
     Field,
     StrictInt,
     StringConstraints,
@@ -40,6 +41,10 @@ MAX_TEXT_CHARACTERS = 65_536
 MAX_LABEL_CHARACTERS = 512
 MAX_DEPTH = 64
 MAX_PROBLEMS = 100
+# Describing what is wrong with a row takes several times as long as validating it.
+MAX_REJECTED = 1000
+# pydantic lets no other thread run while it validates a list.
+_SLICE_ROWS = 100
 # The engine stores 18 digits, 12 of them after the decimal point.
 MAX_COST_USD = 1_000_000
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -165,7 +170,8 @@ class NewSpan(ApiModel):
     input: Json = None
     output: Json = None
     attributes: JsonObject = Field(default_factory=dict)
-    events: list[NewEvent] = Field(default_factory=list)
+    # Stops at the first problem: an event of three bytes has one.
+    events: Annotated[list[NewEvent], FailFast()] = Field(default_factory=list)
 
     @field_validator("end_time")
     @classmethod
@@ -297,10 +303,13 @@ def _items_of(body: Any, plural: str, max_items: int) -> tuple[list[Any], str | 
 
 def _parse_all(items: list[Any], validate: Callable[[Any], list[T]], plural: str | None) -> list[T]:
     """Validate items, all or none."""
-    try:
-        return validate(items)
-    except ValidationError as error:
-        raise _refuse(_rejections(error.errors(include_url=False)), plural) from None
+    parsed: list[T] = []
+    for start in range(0, len(items), _SLICE_ROWS):
+        try:
+            parsed += validate(items[start : start + _SLICE_ROWS])
+        except ValidationError as error:
+            raise _refuse(_rejections(_problems_of(error), start), plural) from None
+    return parsed
 
 
 def _parse_rows(
@@ -311,18 +320,31 @@ def _parse_rows(
 ) -> Parsed[T]:
     """Validate rows and leave out invalid ones; raise Invalid when the shape is wrong."""
     items, prefix = _items_of(body, plural, max_items)
-    try:
-        return Parsed(validate(items))
-    except ValidationError as error:
-        problems = error.errors(include_url=False)
-    if malformed := [problem for problem in problems if _is_malformed(problem)]:
-        raise _refuse(_rejections(malformed), prefix)
-    rejections = _rejections(problems)
-    if len(rejections) == len(items):
+    good: list[T] = []
+    rejections: list[Rejection] = []
+    for start in range(0, len(items), _SLICE_ROWS):
+        rows = items[start : start + _SLICE_ROWS]
+        try:
+            good += validate(rows)
+            continue
+        except ValidationError as error:
+            problems = _problems_of(error)
+        if malformed := [problem for problem in problems if _is_malformed(problem)]:
+            raise _refuse(_rejections(malformed, start), prefix)
+        found = _rejections(problems, start)
+        rejections += found
+        if len(rejections) > MAX_REJECTED:
+            raise _refuse(rejections, prefix, f"more than {MAX_REJECTED:,} {plural} are invalid; ")
+        rejected = {rejection.index for rejection in found}
+        good += validate([row for at, row in enumerate(rows, start) if at not in rejected])
+    if rejections and not good:
         raise _refuse(rejections, prefix)
-    rejected = {rejection.index for rejection in rejections}
-    good = [item for index, item in enumerate(items) if index not in rejected]
-    return Parsed(validate(good), rejections)
+    return Parsed(good, rejections)
+
+
+def _problems_of(error: ValidationError) -> list[Any]:
+    """Return pydantic's error dictionaries."""
+    return list(error.errors(include_url=False, include_context=False))
 
 
 def _is_malformed(problem: Any) -> bool:  # noqa: ANN401 -- pydantic's error dictionary
@@ -335,18 +357,19 @@ def _is_malformed(problem: Any) -> bool:  # noqa: ANN401 -- pydantic's error dic
     return kind.endswith("_type") or kind == _TOO_DEEP
 
 
-def _rejections(problems: Sequence[Any]) -> list[Rejection]:
+def _rejections(problems: Sequence[Any], start: int = 0) -> list[Rejection]:
+    """Group problems by row; `start` is the index of the first row that was validated."""
     by_index: dict[int, list[FieldProblem]] = {}
     for problem in problems:
         index, *path = problem["loc"]
         missing = problem["type"] == "missing"
         message = "is required" if missing else problem["msg"].removeprefix("Value error, ")
         field = ".".join(str(part) for part in path) or "item"
-        by_index.setdefault(index, []).append(FieldProblem(field=field, message=message))
+        by_index.setdefault(start + index, []).append(FieldProblem(field=field, message=message))
     return [Rejection(index, found) for index, found in by_index.items()]
 
 
-def _refuse(rejections: Sequence[Rejection], plural: str | None) -> Invalid:
+def _refuse(rejections: Sequence[Rejection], plural: str | None, reason: str = "") -> Invalid:
     details = []
     for rejection in rejections[:MAX_PROBLEMS]:
         for problem in rejection.problems:
@@ -355,4 +378,4 @@ def _refuse(rejections: Sequence[Rejection], plural: str | None) -> Invalid:
                 place = f"{plural}[{rejection.index}]"
                 field = place if field == "item" else f"{place}.{field}"
             details.append(FieldProblem(field=field, message=problem.message))
-    return Invalid(f"{details[0].field}: {details[0].message}", details[:MAX_PROBLEMS])
+    return Invalid(f"{reason}{details[0].field}: {details[0].message}", details[:MAX_PROBLEMS])

@@ -1,6 +1,7 @@
 """Request bodies of the REST endpoints: which rows are rejected, and which bodies are refused."""
 
 import json
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from spanwise.ingest.rest_bodies import (
+    MAX_REJECTED,
     load_json,
     parse_logs,
     parse_signal,
@@ -98,6 +100,48 @@ def test_a_field_of_the_wrong_type_refuses_the_whole_batch(field: str, value: An
 
 def test_a_row_that_is_not_an_object_refuses_the_whole_batch() -> None:
     assert fields_refused(parse_spans, {"spans": [span(), 5]}) == ["spans[1]"]
+
+
+def test_rows_have_their_index_in_a_large_batch() -> None:
+    batch = [span() for _ in range(350)]
+    for index in (5, 120, 349):
+        batch[index]["cost"] = -1
+    parsed = parse_spans({"spans": batch}, 1000)
+    assert [rejection.index for rejection in parsed.rejections] == [5, 120, 349]
+    assert [item.span_id for item in parsed.items] == [
+        row["spanId"] for row in batch if row.get("cost") != -1
+    ]
+    assert fields_refused(lambda body, _: parse_spans(body, 1000), {"spans": [*batch, 5]}) == [
+        "spans[350]"
+    ]
+
+
+def test_a_batch_with_too_many_invalid_rows_is_refused() -> None:
+    good, bad = span(), {"traceId": "a" * 32}
+    parsed = parse_spans({"spans": [good, *[bad] * MAX_REJECTED]}, 10_000)
+    assert (len(parsed.items), len(parsed.rejections)) == (1, MAX_REJECTED)
+    with pytest.raises(Invalid, match=r"more than 1,000 spans are invalid; spans\[1\]\.spanId"):
+        parse_spans({"spans": [good, *[bad] * (MAX_REJECTED + 1)]}, 10_000)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"spans": [{}] * 10_000},
+        {"spans": [span(), *[{}] * 9_999]},
+        {"spans": [span(events=[{}] * 100_000)]},
+        {"logs": [{}] * 10_000},
+        [{}] * 1000,
+    ],
+    ids=["spans", "spans after a valid one", "events", "logs", "signals"],
+)
+def test_many_invalid_rows_are_refused_soon(body: Any) -> None:
+    parse = parse_logs if "logs" in body else parse_spans
+    started = time.thread_time()
+    with pytest.raises(Invalid):
+        parse_signals(body) if isinstance(body, list) else parse(body, 10_000)
+    # Describing all their problems takes a second or more.
+    assert time.thread_time() - started < 0.3
 
 
 def log(**fields: Any) -> dict[str, Any]:
