@@ -10,7 +10,6 @@ call. Both spans carry the id of the call, by which storage removes the derived 
 agent's own (`storage/telemetry/write/derived_calls.py`).
 """
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -98,6 +97,8 @@ _OUTPUTS = ("output", "tool_output", "response_text")
 _REDACTED = ("<REDACTED>", "[REDACTED]")
 _ERRORS = ("error", "error.message", "error_message")
 _TOOLS = ("tool_name", "function_name")
+# Larger numbers of tokens or milliseconds are no numbers of these.
+_MAX_NUMBER = 1e15
 
 
 def may_be_coding_agent(has: Callable[[bytes], bool]) -> bool:
@@ -267,7 +268,7 @@ def _number(value: Any) -> float:  # noqa: ANN401 -- some agents send numbers as
         number = float(value or 0)
     except (TypeError, ValueError, OverflowError):
         return 0.0
-    return number if math.isfinite(number) and number > 0 else 0.0
+    return number if 0 < number < _MAX_NUMBER else 0.0
 
 
 def _hash(size: int, *parts: str | bytes) -> bytes:

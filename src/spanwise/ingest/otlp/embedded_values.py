@@ -12,6 +12,7 @@ import orjson
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from spanwise.ingest.rest_bodies import MAX_DEPTH
 from spanwise.model.telemetry.conventions import (
     FIELDS,
     OWN_PREFIX,
@@ -134,12 +135,15 @@ def _to_messages(texts: Mapping[str, str], prefixes: tuple[str, ...]) -> Any:  #
         prefix = next((p for p in prefixes if key.startswith(p)), None)
         if prefix is not None:
             # Every message, tool call and part is wrapped in an object with that name.
-            names = [n for n in key[len(prefix) :].split(".") if n not in _WRAPPERS]
+            path = key[len(prefix) :].split(".", MAX_DEPTH)
+            names = [n for n in path if n not in _WRAPPERS]
             _put(tree, names, text)
     return _to_lists(tree)
 
 
 _WRAPPERS = {"message", "tool_call", "message_content"}
+# More digits are a name.
+_MAX_INDEX_DIGITS = 9
 
 
 def _put(tree: dict[str, Any], names: list[str], text: str) -> None:
@@ -154,6 +158,6 @@ def _put(tree: dict[str, Any], names: list[str], text: str) -> None:
 def _to_lists(node: Any) -> Any:  # noqa: ANN401 -- any JSON
     if not isinstance(node, dict):
         return node
-    if node and all(name.isdecimal() for name in node):
+    if node and all(name.isdecimal() and len(name) <= _MAX_INDEX_DIGITS for name in node):
         return [_to_lists(node[name]) for name in sorted(node, key=int)]
     return {name: _to_lists(inner) for name, inner in node.items()}

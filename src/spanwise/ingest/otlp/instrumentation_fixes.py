@@ -28,6 +28,8 @@ _CODEX_INTERNALS = (
     *("recommended_plugin", "session", "thread"),
 )
 _ATTRIBUTES = {field.name: field.attributes for field in FIELDS}
+# More digits are not a number of tokens.
+_MAX_DIGITS = 15
 _INPUT_PARTS = ("input_tokens", "cached_tokens", "cache_write_tokens")
 
 
@@ -93,6 +95,6 @@ def _read_count(values: Mapping[str, AnyValue], field: str) -> int:
     for name in _ATTRIBUTES[field]:
         if name in values:
             value = values[name]
-            text = value.string_value or str(value.int_value or int(value.double_value))
-            return int(text) if text.isdecimal() else 0
+            text = value.string_value or f"{value.int_value or value.double_value // 1:.0f}"
+            return int(text) if text.isdecimal() and len(text) <= _MAX_DIGITS else 0
     return 0

@@ -49,10 +49,15 @@ def test_a_call_ends_when_its_record_is_written() -> None:
     assert attributes(span)["spanwise.kind"] == "llm"
 
 
-@pytest.mark.parametrize("duration", ["1e400", "nan"])
+@pytest.mark.parametrize("duration", ["1e400", "1e308", "nan"])
 def test_an_impossible_duration_is_none(duration: str) -> None:
     [span] = spans_of(request(duration_ms=duration))
     assert span.start_time_unix_nano == span.end_time_unix_nano == END
+
+
+def test_impossible_numbers_of_tokens_are_none() -> None:
+    [span] = spans_of(request(input_tokens="1e308", cache_read_tokens="1e308"))
+    assert attributes(span)["spanwise.input_tokens"] == "0"
 
 
 def test_a_resent_record_is_the_same_span() -> None:

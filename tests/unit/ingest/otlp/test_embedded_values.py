@@ -96,6 +96,13 @@ def test_pieces_replace_the_value_that_repeats_them() -> None:
     assert texts(span) == {"spanwise.pieces.input": '[{"content":"Hi"}]'}
 
 
+@pytest.mark.parametrize("name", ["0." * 5000, "9" * 5000], ids=["deep", "long number"])
+def test_a_piece_may_have_any_name(name: str) -> None:
+    found = added({f"gen_ai.prompt.{name}": "text", "gen_ai.prompt.0.content": "hello"})
+    assert "text" in found["spanwise.pieces.input"]
+    assert "hello" in found["spanwise.pieces.input"]
+
+
 def test_only_scopes_with_a_marker_are_searched() -> None:
     folded = Scope.of(span_with({"mlflow.chat.tokenUsage": "{}"}).SerializeToString())
     assert may_have_embedded_values("anything", folded.has)

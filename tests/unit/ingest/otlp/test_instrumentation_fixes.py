@@ -1,5 +1,6 @@
 """Spans are corrected by their instrumentation."""
 
+import math
 from typing import Any
 
 import pytest
@@ -39,6 +40,12 @@ def test_counts_may_be_text_or_numbers() -> None:
     span = make_span(name="claude_code.llm_request", **counts)
     found = corrected(span, "com.anthropic.claude_code.tracing")
     assert found["spanwise.input_tokens"] == "8"
+
+
+@pytest.mark.parametrize("count", ["9" * 5000, math.inf, math.nan])
+def test_a_count_that_is_no_number_of_tokens_is_not_added(count: Any) -> None:
+    span = make_span(name="claude_code.llm_request", input_tokens="5", cache_read_tokens=count)
+    assert "spanwise.input_tokens" not in corrected(span, "com.anthropic.claude_code.tracing")
 
 
 def test_other_scopes_are_not_corrected() -> None:
