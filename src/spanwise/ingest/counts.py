@@ -7,7 +7,7 @@ take longer than storing them: numpy counts the bytes that could begin one, and 
 many of those is read through.
 """
 
-import re
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -87,6 +87,7 @@ _SMALL = 32
 
 _SMALL_BODY_BYTES = 2**18
 _PART_BYTES = 2**18
+_JSON_PART_BYTES = 2**16
 
 # Deeper messages are refused by the decoder.
 _MAX_DEPTH = 250
@@ -238,36 +239,66 @@ def _read_fields(message: Any, is_deep: bool, known: dict[str, _Fields]) -> _Fie
 
 # --- JSON ---------------------------------------------------------------------------------------
 
-_JSON_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+# What to count the items of lists as.
+_JSON_LISTS = {
+    name: counted
+    for field, counted in {**_OUTER, **_EVENTS}.items()
+    for name in (field, to_camel(field))
+}
+# All that is below these are values.
+_JSON_VALUES = {"attributes", "body"}
 
 
 def check_json(body: bytes, max_values: int, setting: str = "") -> None:
     """Raise Invalid when a JSON body has too many values, before it is parsed."""
     # With its comma, a value takes at least two bytes.
-    if len(body) <= 2 * max_values or _count_values(body) <= max_values:
+    if len(body) <= 2 * max_values or max(_count_values(body)) <= max_values:
         return
-    if _count_values(_JSON_STRING.sub(b"", body)) > max_values:
-        raise TooMany("JSON values", setting, max_values)
+    items = containers = 0
+    for text in _outside_strings(body):
+        more_items, more_containers = _count_values(text)
+        items, containers = items + more_items, containers + more_containers
+        if max(items, containers) > max_values:
+            raise TooMany("JSON values", setting, max_values)
 
 
-def _count_values(text: bytes) -> int:
-    """Return the number of arrays and objects, or of values in them if these are more."""
-    return max(text.count(b","), text.count(b"[") + text.count(b"{"))
+def _count_values(text: bytes) -> tuple[int, int]:
+    """Return the number of values after the first one of an array or object, and of these."""
+    return text.count(b","), text.count(b"[") + text.count(b"{")
 
 
-def check_json_export(kind: Kind, document: Any, limits: Limits) -> None:  # noqa: ANN401 -- any JSON
-    """Raise Invalid when an OTLP/JSON export has too many resources, scopes or items."""
+def _outside_strings(body: bytes) -> Iterator[bytes]:
+    """Yield what is not within a JSON string, part by part: other threads run between two."""
+    is_inside, escape = 0, b""
+    for at in range(0, len(body), _JSON_PART_BYTES):
+        part = escape + body[at : at + _JSON_PART_BYTES]
+        # A backslash at the end escapes the first character of the next part.
+        escape = b"\\" * ((len(part) - len(part.rstrip(b"\\"))) % 2)
+        part = part.removesuffix(escape).replace(b"\\\\", b"").replace(b'\\"', b"")
+        pieces = part.split(b'"')
+        yield b"".join(pieces[is_inside::2])
+        is_inside = (is_inside + len(pieces) - 1) % 2
+
+
+def check_json_export(document: dict[str, Any], limits: Limits, max_depth: int) -> None:
+    """Raise Invalid when an OTLP/JSON export has too many parts, before it is converted."""
+    left = [getattr(limits, setting) for _, setting in _COUNTED[:_VALUE]]
     level: list[Any] = [document]
-    for field in _LEVELS[kind]:
-        what, setting = _COUNTED[_OUTER[field]]
-        names = {field, to_camel(field)}
-        level = [
-            item
-            for node in level
-            if isinstance(node, dict)
-            for name in names
-            if isinstance(items := node.get(name), list)
-            for item in items
-        ]
-        if len(level) > (limit := getattr(limits, setting)):
-            raise TooMany(what, setting, limit)
+    for _ in range(max_depth + 1):
+        inner: list[Any] = []
+        for node in level:
+            if isinstance(node, list):
+                inner += node
+                continue
+            for key, value in node.items():
+                if (counted := _JSON_LISTS.get(key)) is not None and isinstance(value, list):
+                    left[counted] -= len(value)
+                    if left[counted] < 0:
+                        what, setting = _COUNTED[counted]
+                        raise TooMany(what, setting, getattr(limits, setting))
+                if key not in _JSON_VALUES:
+                    inner.append(value)
+        level = [node for node in inner if isinstance(node, dict | list)]
+        if not level:
+            return
+    raise Invalid(f"the body is nested deeper than {max_depth} levels")

@@ -150,16 +150,51 @@ def test_text_in_json_is_not_counted() -> None:
     check_json(orjson.dumps(['{"a": [1, 2, 3]}, \\"' * 50]), 10)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_values_are_told_from_text_in_a_body_of_any_size(seed: int) -> None:
+    """Also where a part of the body ends within a text or an escape."""
+    dice = random.Random(seed)
+    texts = ["".join(dice.choices('\\",[{x', k=dice.randint(0, 40))) for _ in range(20_000)]
+    body = orjson.dumps(texts)
+    assert len(body) > 5 * 2**16
+    check_json(body, 19_999)
+    with pytest.raises(Invalid, match="more than 19,998 JSON values"):
+        check_json(body, 19_998)
+
+
+@pytest.mark.parametrize("value", [b'""', b'"\\""', b'"\\\\"', b"{}"])
+def test_counting_values_ends_at_the_limit(value: bytes) -> None:
+    body = b"[" + (value + b",") * (3 * MIB) + value + b"]"
+    started = time.thread_time()
+    with pytest.raises(Invalid, match="more than 1,000 JSON values"):
+        check_json(body, 1000)
+    assert time.thread_time() - started < 0.2
+
+
 @pytest.mark.parametrize(
     ("document", "what"),
     [
         ({"resourceSpans": [{}] * 10_001}, "resources"),
         ({"resource_spans": [{"scopeSpans": [{}] * 10_001}]}, "scopes"),
         ({"resourceSpans": [{"scopeSpans": [{"spans": [{}] * 10_001}]}]}, "spans"),
+        (
+            {"resourceSpans": [{"scopeSpans": [{"spans": [{"links": [{}] * 150_001}]}]}]},
+            "span links",
+        ),
+        ({"resourceSpans": [{"scopeSpans": [{"spans": [{"events": [{}] * 150_001}]}]}]}, "events"),
+        (
+            {
+                "resourceMetrics": [
+                    {"scopeMetrics": [{"metrics": [{"sum": {"dataPoints": [{}] * 10_001}}]}]}
+                ]
+            },
+            "data points",
+        ),
     ],
 )
 def test_json_exports_are_counted_before_they_are_converted(document: object, what: str) -> None:
     started = time.thread_time()
-    with pytest.raises(Invalid, match=f"more than 10,000 {what}"):
-        read_export(Kind.TRACES, orjson.dumps(document), DEFAULT_LIMITS, is_json=True)
-    assert time.thread_time() - started < 0.2
+    kind = Kind.METRICS if "resourceMetrics" in str(document)[:20] else Kind.TRACES
+    with pytest.raises(Invalid, match=rf"more than 1[05]0?,000 {what}"):
+        read_export(kind, orjson.dumps(document), DEFAULT_LIMITS, is_json=True)
+    assert time.thread_time() - started < 0.5
