@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue, KeyValueList
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ScopeLogs, SeverityNumber
 from opentelemetry.proto.trace.v1.trace_pb2 import ScopeSpans
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
@@ -55,7 +55,7 @@ def spans_to_otlp(spans: Sequence[NewSpan]) -> ExportTraceServiceRequest:
         if service not in scopes:
             resource = request.resource_spans.add()
             if service:
-                resource.resource.attributes.append(_pair("service.name", service))
+                _add_pairs(resource.resource.attributes, [("service.name", service)])
             scopes[service] = resource.scope_spans.add()
         _fill_span(scopes[service].spans.add(), span)
     return request
@@ -81,13 +81,13 @@ def _fill_span(target: OtlpSpan, span: NewSpan) -> None:
         if value is not None:
             is_document = field in {"input", "output"} and isinstance(value, dict | list)
             text = orjson.dumps(value).decode() if is_document else value
-            target.attributes.append(_pair(attribute, text))
-    target.attributes.extend(_pairs(span.attributes.items()))
+            _add_pairs(target.attributes, [(attribute, text)])
+    _add_pairs(target.attributes, span.attributes.items())
     for event in span.events:
         added = target.events.add()
         added.name = event.name
         added.time_unix_nano = to_unix_nano(event.time or span.start_time)
-        added.attributes.extend(_pairs(event.attributes.items()))
+        _add_pairs(added.attributes, event.attributes.items())
 
 
 def logs_to_otlp(logs: Sequence[NewLog]) -> ExportLogsServiceRequest:
@@ -98,47 +98,58 @@ def logs_to_otlp(logs: Sequence[NewLog]) -> ExportLogsServiceRequest:
     for agent, records in by_agent.items():
         resource = request.resource_logs.add()
         if agent:
-            resource.resource.attributes.append(_pair("service.name", agent))
+            _add_pairs(resource.resource.attributes, [("service.name", agent)])
         resource.scope_logs.append(ScopeLogs(log_records=[_to_record(log) for log in records]))
     return request
 
 
 def _to_record(log: NewLog) -> LogRecord:
     at = to_unix_nano(log.timestamp or utc_now())
-    return LogRecord(
+    record = LogRecord(
         time_unix_nano=at,
         observed_time_unix_nano=at,
         severity_number=SeverityNumber.ValueType(log.level.severity),
         severity_text=log.level,
         body=AnyValue(string_value=log.message),
-        attributes=_pairs(log.attributes.items()),
         trace_id=bytes.fromhex(log.trace_id or ""),
         span_id=bytes.fromhex(log.span_id or ""),
     )
+    _add_pairs(record.attributes, log.attributes.items())
+    return record
 
 
-def _pairs(items: Iterable[tuple[str, Any]]) -> list[KeyValue]:
-    return [_pair(key, value) for key, value in items if value is not None]
+def _add_pairs(target: Any, items: Iterable[tuple[str, Any]]) -> None:  # noqa: ANN401 -- repeated
+    for key, value in items:
+        is_deep = isinstance(value, dict | list) and depth_exceeds(value, STRUCTURE_DEPTH)
+        if value is not None:
+            _set_value(target.add(key=key).value, to_deep_text(value) if is_deep else value)
 
 
-def _pair(key: str, value: Any) -> KeyValue:  # noqa: ANN401
-    if isinstance(value, dict | list) and depth_exceeds(value, STRUCTURE_DEPTH):
-        value = to_deep_text(value)
-    return KeyValue(key=key, value=to_any_value(value))
+def to_any_value(value: Any) -> AnyValue:  # noqa: ANN401 -- any JSON
+    made = AnyValue()
+    _set_value(made, value)
+    return made
 
 
-def to_any_value(value: Any) -> AnyValue:  # noqa: ANN401, PLR0911 -- one case per JSON type
+def _set_value(target: AnyValue, value: Any) -> None:  # noqa: ANN401
+    """Set a value in place: assembled from parts, every level would copy all below it."""
     match value:
         case bool():
-            return AnyValue(bool_value=value)
+            target.bool_value = value
         case int() if -(2**63) <= value < 2**63:
-            return AnyValue(int_value=value)
+            target.int_value = value
         case int() | float():
-            return AnyValue(double_value=float(value))
+            target.double_value = float(value)
         case str():
-            return AnyValue(string_value=str(value))
+            target.string_value = str(value)
         case list():
-            return AnyValue(array_value=ArrayValue(values=[to_any_value(item) for item in value]))
+            target.array_value.SetInParent()
+            values = target.array_value.values
+            for item in value:
+                _set_value(values.add(), item)
         case dict():
-            return AnyValue(kvlist_value=KeyValueList(values=_pairs(value.items())))
-    return AnyValue()
+            target.kvlist_value.SetInParent()
+            pairs = target.kvlist_value.values
+            for key, item in value.items():
+                if item is not None:
+                    _set_value(pairs.add(key=key).value, item)
