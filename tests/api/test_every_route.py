@@ -396,6 +396,20 @@ async def test_every_route_describes_the_failures_that_it_may_have(
         assert "422" not in operation.spec["responses"], operation
 
 
+async def test_every_list_has_a_limit(routes: list[Operation]) -> None:
+    """Each item of a list may be invalid, and describing why takes time."""
+    unbounded = {
+        f"{operation} {name}" for operation in routes for name in operation.unbounded_lists()
+    }
+    # Settings limit the items and values of these.
+    assert unbounded == {
+        "POST /api/logs body.logs",
+        "POST /api/spans body.events",
+        "POST /api/spans body.spans",
+        "POST /api/spans body.spans[].events",
+    }
+
+
 async def test_every_reference_and_name_in_the_document_is_valid(service: Service) -> None:
     document = (await service.call("GET", "/openapi.json")).json()
     text = json.dumps(document)

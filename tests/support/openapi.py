@@ -98,6 +98,25 @@ class Operation:
                 return True
         return None
 
+    def unbounded_lists(self) -> Iterator[str]:
+        """Yield the lists in parameters and in the body that may have any number of items."""
+        for parameter in self.spec.get("parameters", []):
+            yield from self._unbounded(parameter["schema"], parameter["name"])
+        for content in self.spec.get("requestBody", {}).get("content", {}).values():
+            yield from self._unbounded(content.get("schema", {}), "body")
+
+    def _unbounded(self, schema: dict[str, Any], path: str) -> Iterator[str]:
+        schema = self.resolve(schema)
+        if schema.get("type") == "array":
+            if "maxItems" not in schema:
+                yield path
+            yield from self._unbounded(schema["items"], f"{path}[]")
+        for name, inner in schema.get("properties", {}).items():
+            yield from self._unbounded(inner, f"{path}.{name}")
+        for union in ("anyOf", "oneOf", "allOf"):
+            for inner in schema.get(union, []):
+                yield from self._unbounded(inner, path)
+
 
 def _text(schema: dict[str, Any]) -> str:
     formats = {"email": "somebody@example.com", "date-time": "2099-01-01T00:00:00Z"}

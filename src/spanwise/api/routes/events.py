@@ -28,7 +28,9 @@ Status = Annotated[DeliveryStatus | None, Query(description="Only deliveries wit
 
 class NewWebhook(ApiModel):
     url: Annotated[str, Field(max_length=2000, json_schema_extra={"format": "uri"})]
-    types: list[EventType] = Field(default=[], description="Empty means all.")
+    types: list[EventType] = Field(
+        default=[], max_length=len(EventType), description="Empty means all."
+    )
 
 
 @router.get("")

@@ -21,7 +21,7 @@ MAX_GRACE_SECONDS = 86_400
 class NewKey(ApiModel):
     name: Name
     expires_at: Time | None = None
-    scopes: list[Scope] = Field(default=[Scope.FULL], min_length=1)
+    scopes: list[Scope] = Field(default=[Scope.FULL], min_length=1, max_length=len(Scope))
 
 
 class KeyRefresh(ApiModel):

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from fastapi import Depends, Path, Query, Request
+from pydantic import Field
 
 from spanwise.api.auth import Ingester, Reader
 from spanwise.api.freshness import Fresh
@@ -12,7 +13,7 @@ from spanwise.api.requests.parameters import AgentId, Filters, Paged, Period, Te
 from spanwise.api.requests.raw_bodies import json_body
 from spanwise.api.routing import PrefixRouter
 from spanwise.api.services import UseTelemetry
-from spanwise.ingest.rest_bodies import NewSignal
+from spanwise.ingest.rest_bodies import MAX_SIGNALS, NewSignal
 from spanwise.model.api_model import ApiModel
 from spanwise.model.telemetry.filters import OF_SIGNALS, RowFilter, equal, parse_conditions
 from spanwise.model.telemetry.signals import Signal, SignalHistogram, SignalSummary
@@ -21,8 +22,11 @@ from spanwise.model.times import Granularity
 router = PrefixRouter("signals", "/signals")
 
 
+SignalList = Annotated[list[NewSignal], Field(min_length=1, max_length=MAX_SIGNALS)]
+
+
 class NewSignals(ApiModel):
-    signals: list[NewSignal]
+    signals: SignalList
 
 
 class RecordedSignals(ApiModel):
@@ -65,7 +69,7 @@ async def record_signal(
         return succeed(await telemetry.signals.record(caller.sender, body))
 
 
-@router.post("/batch", status_code=201, openapi_extra=describe_body(NewSignals | list[NewSignal]))
+@router.post("/batch", status_code=201, openapi_extra=describe_body(NewSignals | SignalList))
 async def record_signals(
     caller: Ingester, telemetry: UseTelemetry, request: Request
 ) -> Success[RecordedSignals]:
