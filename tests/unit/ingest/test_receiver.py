@@ -1,17 +1,21 @@
 """Exports of any content are stored or refused with a reason, and never crash."""
 
+import asyncio
 import random
+import threading
 from collections.abc import AsyncIterator
 
 import pytest
 from google.protobuf import json_format
 
 from spanwise.ingest.commit.counters import IngestCounters
-from spanwise.ingest.receiver import Receiver
+from spanwise.ingest.receiver import JSON_THREAD_BYTES, LARGE_BYTES, LOOP_ITEMS, Receiver
 from spanwise.ingest.records.record import Kind
+from spanwise.model.accounts import Sender
 from spanwise.model.errors import Invalid
 from support.commit import SENDER, FakeStore, running
 from support.otlp import make_logs, make_metrics, make_span, make_traces
+from support.polling import until
 
 EXPORTS = {
     Kind.TRACES: make_traces([make_span(a=1, b=[1, "x"])]),
@@ -120,3 +124,43 @@ async def test_json_logs_sent_as_traces_are_not_an_empty_export(receiver: Receiv
     body = json_format.MessageToJson(make_logs()).encode()
     said = await problem_of(receiver, Kind.TRACES, body, is_json=True)
     assert "send it to /v1/logs" in said
+
+
+async def test_of_large_bodies_two_are_handled_at_once(receiver: Receiver) -> None:
+    """One per workspace, and smaller ones do not wait for them."""
+    may_end, begun = threading.Event(), list[str]()
+    body = b"[" + b" " * LARGE_BYTES + b"]"
+
+    def send(name: str) -> asyncio.Task[None]:
+        def parse(_: object) -> None:
+            begun.append(name)
+            assert may_end.wait(20)
+
+        return asyncio.create_task(receiver.read_json(Sender(name, "key"), body, parse))
+
+    async def two_have_begun() -> bool:
+        return len(begun) == 2
+
+    large = [send(name) for name in ("a", "a", "b", "c")]
+    try:
+        await until(two_have_begun)
+        for workspace in ("a", "d"):
+            async with asyncio.timeout(10):
+                small = b"[" + b" " * JSON_THREAD_BYTES + b"]"
+                assert await receiver.read_json(Sender(workspace, "key"), small, str) == "[]"
+        assert sorted(begun) == ["a", "b"]
+    finally:
+        may_end.set()
+    await asyncio.gather(*large)
+    assert sorted(begun) == ["a", "a", "b", "c"]
+
+
+async def test_many_small_spans_are_not_prepared_on_the_event_loop(receiver: Receiver) -> None:
+    spans = [make_span() for _ in range(LOOP_ITEMS + 1)]
+    bodies = [make_traces(some).SerializeToString() for some in (spans, spans[1:])]
+    stored = asyncio.Event()
+    assert [
+        receiver.enqueue_otlp(SENDER, Kind.TRACES, body, lambda _: stored.set()) for body in bodies
+    ] == [False, True]
+    async with asyncio.timeout(20):
+        await stored.wait()

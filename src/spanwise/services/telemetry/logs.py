@@ -21,7 +21,7 @@ class Logs:
 
     async def record(self, sender: Sender, body: bytes) -> Parsed[NewLog]:
         """Store the valid logs of a body; the result lists the rejected ones too."""
-        parsed = await self._receiver.read_logs(body)
+        parsed = await self._receiver.read_logs(sender, body)
         ids = await self._agents.ids_by_name(sender.workspace)
         names = {agent_id: name for name, agent_id in ids.items()}
         named = [

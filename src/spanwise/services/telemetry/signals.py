@@ -30,12 +30,13 @@ class Signals:
 
     async def record(self, sender: Sender, body: bytes) -> Signal:
         """Store one signal; return it with its id and times filled in."""
-        signal = await self._receiver.read_json(body, parse_signal)
+        signal = await self._receiver.read_json(sender, body, parse_signal)
         return (await self.record_all(sender, [signal]))[0]
 
     async def record_batch(self, sender: Sender, body: bytes) -> list[Signal]:
         """Store 1 to 1000 signals, all or none."""
-        return await self.record_all(sender, await self._receiver.read_json(body, parse_signals))
+        signals = await self._receiver.read_json(sender, body, parse_signals)
+        return await self.record_all(sender, signals)
 
     async def record_all(self, sender: Sender, new: Sequence[NewSignal]) -> list[Signal]:
         """Store parsed signals, all or none."""

@@ -47,7 +47,7 @@ async def _record(request: Request, convert: Callable[[Any], NewSignal]) -> Resp
     caller = await may_ingest(request)
     services = get_services(request)
     async with json_body(request) as body:
-        signal = await services.ingest.receiver.read_json(body, convert)
+        signal = await services.ingest.receiver.read_json(caller.sender, body, convert)
     [recorded] = await services.telemetry.signals.record_all(caller.sender, [signal])
     return JSONResponse({"id": recorded.id})
 
@@ -57,7 +57,9 @@ async def record_langfuse_batch(request: Request) -> Response:
     caller = await may_ingest(request)
     services = get_services(request)
     async with json_body(request) as body:
-        signals, successes, errors = await services.ingest.receiver.read_json(body, _from_batch)
+        signals, successes, errors = await services.ingest.receiver.read_json(
+            caller.sender, body, _from_batch
+        )
     if signals:
         await services.telemetry.signals.record_all(caller.sender, signals)
     return JSONResponse({"successes": successes, "errors": errors}, _BATCH_STATUS)
@@ -84,9 +86,10 @@ def _from_batch(body: Any) -> tuple[list[NewSignal], list[Any], list[Any]]:  # n
 
 async def create_image(request: Request) -> Response:
     """Traceloop's SDK asks where to upload an image before it exports the span."""
-    await may_ingest(request)
+    caller = await may_ingest(request)
+    services = get_services(request)
     async with json_body(request) as body:
-        values = await get_services(request).ingest.receiver.read_json(body, _object)
+        values = await services.ingest.receiver.read_json(caller.sender, body, _object)
     name = str(values.get("image_name", "image"))
     plain = re.sub(r"[^\w.-]", "_", name)
     # Without the setting, the address that the SDK called: the default names this machine only.

@@ -1,4 +1,4 @@
-"""Threads for masked bodies: a workspace cannot take them all, nor hold up a shutdown."""
+"""Threads for bodies: a workspace cannot take them all, nor hold up a shutdown."""
 
 import asyncio
 import threading
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from spanwise.ingest.masking.pool import MaskingPool
+from spanwise.ingest.workspace_pool import WorkspacePool
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ async def blocked() -> AsyncIterator[threading.Event]:
 
 
 async def test_a_workspace_leaves_threads_to_others(blocked: threading.Event) -> None:
-    pool = MaskingPool()
+    pool = WorkspacePool("test", 4)
     busy = [asyncio.create_task(pool.run("busy", blocked.wait)) for _ in range(20)]
     await asyncio.sleep(0)
     async with asyncio.timeout(10):
@@ -31,7 +31,7 @@ async def test_a_workspace_leaves_threads_to_others(blocked: threading.Event) ->
 
 
 async def test_closing_does_not_wait_for_work(blocked: threading.Event) -> None:
-    pool = MaskingPool()
+    pool = WorkspacePool("test", 4)
     busy = [asyncio.create_task(pool.run(f"w{n % 4}", blocked.wait)) for n in range(20)]
     await asyncio.sleep(0.05)
     started = time.monotonic()
