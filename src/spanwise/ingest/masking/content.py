@@ -127,6 +127,8 @@ MESSAGE_EVENTS = frozenset((*INPUT_EVENTS, *OUTPUT_EVENTS))
 _ERROR_MESSAGES = frozenset(
     name for field in FIELDS if field.name == "error_message" for name in field.attributes
 )
+# The search lets no other thread run.
+_SEARCHED_CHARACTERS = 65_536
 _ERROR_WORDS = re.compile("|".join(f"(?:{rule.pattern})" for rule in ERROR_RULES), re.IGNORECASE)
 
 _CALL_EVENTS = frozenset(name for call in CALLS for name in (call, call.partition(".")[2]))
@@ -148,7 +150,7 @@ def is_error_message(key: str) -> bool:
 
 def keep_error_words(message: str) -> str:
     """Return only the words that determine the type of the error, such as `rate limit`."""
-    return " ".join(dict.fromkeys(_ERROR_WORDS.findall(message)))
+    return " ".join(dict.fromkeys(_ERROR_WORDS.findall(message, 0, _SEARCHED_CHARACTERS)))
 
 
 def must_exist(key: str) -> bool:

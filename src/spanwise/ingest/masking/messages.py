@@ -194,5 +194,9 @@ def _is_content(key: str, value: AnyValue) -> bool:
 
 
 def _remove(items: Any, is_removed: Iterable[bool]) -> None:  # noqa: ANN401 -- a repeated field
-    for index in reversed([index for index, removed in enumerate(is_removed) if removed]):
-        del items[index]
+    flags = [*is_removed]
+    if any(flags):
+        # Removing one moves all after it: doing so for each would take quadratic time.
+        kept = [item for item, removed in zip(items, flags, strict=True) if not removed]
+        del items[:]
+        items.extend(kept)

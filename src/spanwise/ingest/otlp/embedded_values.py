@@ -12,6 +12,7 @@ import orjson
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from spanwise.ingest.counts import TooMany, check_json
 from spanwise.ingest.rest_bodies import MAX_DEPTH
 from spanwise.model.telemetry.conventions import (
     FIELDS,
@@ -21,6 +22,8 @@ from spanwise.model.telemetry.conventions import (
     JsonMember,
 )
 
+# Of JSON within a value: more would stop all threads while it is parsed.
+_MAX_DOCUMENT_VALUES = 100_000
 # Instrumentations without embedded values: their bytes need not be searched.
 _PLAIN_SCOPES = (
     "opentelemetry.instrumentation.genai",
@@ -78,11 +81,17 @@ def extract_embedded_values(span: Span) -> bool:
     return is_in_pieces or bool(added)
 
 
-def _read_members(text: str, members: list[JsonMember]) -> dict[str, str]:
+def parse_document(text: str) -> Any:  # noqa: ANN401 -- any JSON
+    """Parse JSON within a value; None when it is malformed or has too many values."""
     try:
-        document = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return {}
+        check_json(text.encode(), _MAX_DOCUMENT_VALUES)
+        return orjson.loads(text)
+    except (TooMany, orjson.JSONDecodeError):
+        return None
+
+
+def _read_members(text: str, members: list[JsonMember]) -> dict[str, str]:
+    document = parse_document(text)
     found = {}
     for member in members:
         value = _lookup(document, member.path)

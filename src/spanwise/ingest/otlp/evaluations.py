@@ -17,11 +17,11 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from typing import Any
 
-import orjson
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from spanwise.ingest.otlp.embedded_values import parse_document
 from spanwise.ingest.otlp.limits import (
     EARLIEST_NANO,
     MAX_AHEAD_NANO,
@@ -174,10 +174,7 @@ def _metadata(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _parse_object(text: Any) -> dict[str, str | int | float | bool]:  # noqa: ANN401 -- any value
     """Return the plain values of a JSON object, or nothing."""
-    try:
-        parsed = orjson.loads(text) if isinstance(text, str) else None
-    except orjson.JSONDecodeError:
-        return {}
+    parsed = parse_document(text) if isinstance(text, str) else None
     if not isinstance(parsed, dict):
         return {}
     return {k: v for k, v in parsed.items() if isinstance(v, str | int | float | bool)}

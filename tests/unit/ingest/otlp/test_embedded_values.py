@@ -43,6 +43,12 @@ def test_a_document_without_the_member_adds_nothing(text: str) -> None:
     assert added({"mlflow.chat.tokenUsage": text}) == {}
 
 
+def test_a_document_of_too_many_values_is_not_parsed() -> None:
+    output = '{"usage": {"inputTokens": 7}, "a": [%s0]}'
+    assert added({"genkit:output": output % ("0," * 1000)}) != {}
+    assert added({"genkit:output": output % ("0," * 100_000)}) == {}
+
+
 def test_a_name_applies_only_with_the_matching_attribute() -> None:
     model = added({"genkit:name": "gpt", "genkit:metadata:subtype": "model"})
     assert model == {"spanwise.genkit:name.model": "gpt"}

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +19,8 @@ MAX_SHOWN_BYTES = 64 * 1024
 _OWN_PREFIX = OWN_PREFIX.encode()
 # Prefix of JSON that replaces a value nested too deep for protobuf's decoder.
 JSON_MARKER = "\x08"
+# Longer values are cut when they are stored, so that they are no JSON.
+_MAX_JSON_BYTES = 2**20
 CUT_MARKER = "… [cut at 64 KiB; the span's own address has the whole]"
 
 
@@ -47,10 +50,10 @@ def to_plain_value(value: AnyValue) -> Any:  # noqa: ANN401 -- any JSON value
 
 
 def _read_json(text: str | bytes) -> Any:  # noqa: ANN401 -- any JSON value
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return text if isinstance(text, str) else text.decode("utf-8", "replace")
+    if len(text) <= _MAX_JSON_BYTES:
+        with suppress(orjson.JSONDecodeError):
+            return orjson.loads(text)
+    return text if isinstance(text, str) else text.decode("utf-8", "replace")
 
 
 def read_attribute(raw: bytes) -> Any:  # noqa: ANN401, PLR0911 -- one line per type
