@@ -212,7 +212,7 @@ class Settings(BaseSettings):
         description="Span events, span links or exemplars of one request.",
     )
     max_values: int = Field(
-        1_000_000,
+        500_000,
         ge=1,
         description="Attributes and values in arrays and maps of one request, together; values of "
         "a JSON body.",

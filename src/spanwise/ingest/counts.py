@@ -41,7 +41,7 @@ class Limits:
     items: int = 10_000
     resources: int = 10_000
     events: int = 150_000
-    values: int = 1_000_000
+    values: int = 500_000
 
 
 DEFAULT_LIMITS = Limits()

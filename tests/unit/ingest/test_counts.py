@@ -44,6 +44,7 @@ BODIES = [
     (Kind.TRACES, wrap(empties(SCOPE), RESOURCE), "scopes"),
     (Kind.TRACES, wrap(empties(ITEM), RESOURCE, SCOPE), "spans"),
     (Kind.TRACES, wrap(empties(ATTRIBUTES), *IN_SPAN), "attributes and values"),
+    (Kind.TRACES, wrap(empties(ATTRIBUTES, 1_200_000), *IN_SPAN), "attributes and values"),
     (Kind.TRACES, wrap(empties(EVENTS), *IN_SPAN), "events"),
     (Kind.TRACES, wrap(OVERLONG_EVENT * MIB, *IN_SPAN), "events"),
     (Kind.TRACES, wrap(empties(LINKS), *IN_SPAN), "span links"),
@@ -92,7 +93,7 @@ def test_a_limit_is_what_the_setting_says(spans: int, limit: str, of_span: int, 
 
 def test_a_large_request_within_the_limits_is_accepted() -> None:
     span = make_span(text="some *text*, JZjz\n" * 10)
-    span.attributes.extend(pairs({f"a{n}": n for n in range(12)}))
+    span.attributes.extend(pairs({f"a{n}": n for n in range(30)}))
     body = make_traces([span] * 10_000).SerializeToString()
     assert len(body) > 3 * MIB
     assert len(decode_export(Kind.TRACES, body, DEFAULT_LIMITS).body) == len(body)
