@@ -20,6 +20,9 @@ from spanwise.storage.telemetry.traces.trace_queries import find_traces
 # Per session; the trace list filtered by the session id returns the rest.
 MAX_TRACES = 1000
 
+# The latest sessions are sought among so many traces of each.
+_TRACES_PER_SESSION = 100
+
 _COLUMNS = """session_id, argMaxIf(user_id, start, user_id != '') AS user,
     arraySort(groupUniqArrayIf(agent_name, agent_name != '')) AS agent_names,
     min(start) AS first_at, max(start + toIntervalNanosecond(duration_ns)) AS last_at,
@@ -92,11 +95,13 @@ def _ended_with_the_latest(where: Conditions, period: TimeRange, page: PageReque
     As many sessions as the page needs began after some time. So all of the page ended after it.
     """
     needed = page.skip + page.limit + SPARE_ROWS
-    since = f"""(SELECT if(count() = {needed}, min(second), 0) FROM (
-        SELECT toUnixTimestamp(start) AS second FROM traces WHERE {where.sql} AND NOT is_deleted
-        ORDER BY toStartOfHour(start) DESC, start DESC
-        LIMIT 1 BY session_id LIMIT {needed}
-        SETTINGS max_block_size = 1024, max_threads = 1))"""
+    since = f"""(SELECT if(count() = {needed}, min(latest), 0) FROM (
+        SELECT max(second) AS latest FROM (
+            SELECT session_id, toUnixTimestamp(start) AS second FROM traces
+            WHERE {where.sql} AND NOT is_deleted
+            ORDER BY toStartOfHour(start) DESC, start DESC LIMIT {needed * _TRACES_PER_SESSION}
+            SETTINGS max_block_size = 1024, max_threads = 1)
+        GROUP BY session_id ORDER BY latest DESC LIMIT {needed}))"""
     hours = Conditions(where.workspace)
     hours.within("start", period)
     # The index of ends needs no current rows to find the hours in which these traces started.

@@ -118,20 +118,35 @@ async def find_traces(
     `counting` supplies the total when the caller already counts.
     """
     where = trace_conditions(workspace, replace(wanted, search=None))
-    rows = TraceRows(where, SORTS[sort], order, has_error_names=with_error_names)
+    is_by_time = sort is TraceSort.START_TIME and not reads_spans(wanted)
+    # By time the keys of a page are not known before its rows.
+    joins_names = with_error_names and not is_by_time
+    rows = TraceRows(where, SORTS[sort], order, has_error_names=joins_names)
     if wanted.search is not None:
         rows = replace(rows, where=await _search(engine, where, wanted.period, wanted.search))
     if reads_spans(wanted):
-        total, found = await count_and_read_all(engine, rows, page)
+        total, page_rows = await count_and_read_all(engine, rows, page)
     else:
-        reading = (
-            read_by_time(engine, rows, page)
-            if sort is TraceSort.START_TIME
-            else read_by_rank(engine, rows, page)
-        )
+        reading = (read_by_time if is_by_time else read_by_rank)(engine, rows, page)
         counting = counting or count_rows(engine, rows)
-        total, found = await read_page(engine, rows, page, reading, counting)
-    return Listing([to_trace(row, agent_ids) for row in found], total)
+        total, page_rows = await read_page(engine, rows, page, reading, counting)
+    if with_error_names and is_by_time:
+        page_rows = await _add_error_names(engine, rows, page_rows)
+    return Listing([to_trace(row, agent_ids) for row in page_rows], total)
+
+
+async def _add_error_names(engine: Engine, rows: TraceRows, page_rows: Rows) -> Rows:
+    failed = [row for row in page_rows if row["status"] == "error"]
+    if not failed:
+        return page_rows
+    at, values = rows.locate(failed)
+    found = await engine.fetch(
+        f"{trace_error_names(at)} SETTINGS max_threads = 1",
+        {**rows.where.parameters, **values},
+        tag="find_error_names",
+    )
+    names = {row["trace_id"]: row["error_name"] for row in found}
+    return [{**row, "error_name": names.get(row["trace_id"], "")} for row in page_rows]
 
 
 async def _search(engine: Engine, where: Conditions, period: TimeRange, text: str) -> Conditions:
