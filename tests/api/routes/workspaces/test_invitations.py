@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 
 from spanwise.model.api_model import utc_now
+from spanwise.model.workspaces import WorkspaceRole
 from spanwise.services.workspaces import invitations as module
+from spanwise.services.workspaces.operations import WorkspaceOperations
+from spanwise.storage.catalog.accounts.workspaces import update_member
 from support.service import (
     OPERATOR,
     PASSWORD,
@@ -126,18 +129,26 @@ async def invite_as(person: Person, team: Team, role: str) -> dict[str, str]:
     return {"email": body["email"], "token": link.partition("token=")[2]}
 
 
-@pytest.mark.parametrize("change", ["removed", "demoted", "left"])
+@pytest.mark.parametrize(
+    "change", ["removed", "demoted", "left", "removed by a command", "demoted by a command"]
+)
 async def test_who_may_no_longer_invite_leaves_no_open_invitation(
     service: Service, team: Team, change: str
 ) -> None:
     invited = await invite_as(team.admin, team, "admin")
     kept = await invite_as(team.owner, team, "admin")
     member = f"{team.path}/members/{team.admin.user['id']}"
-    if change == "demoted":
-        await team.owner.data("PUT", member, json={"role": "editor"})
-    else:
-        leaver = team.admin if change == "left" else team.owner
-        await leaver.data("DELETE", member)
+    commands = WorkspaceOperations(service.services.catalog)
+    match change:
+        case "demoted":
+            await team.owner.data("PUT", member, json={"role": "editor"})
+        case "demoted by a command":
+            await commands.put_member(team.workspace_id, team.admin.email, WorkspaceRole.EDITOR)
+        case "removed by a command":
+            await commands.remove_member(team.workspace_id, team.admin.email)
+        case _:
+            leaver = team.admin if change == "left" else team.owner
+            await leaver.data("DELETE", member)
     listed = await team.owner.data("GET", f"{team.path}/invitations")
     assert [invitation["email"] for invitation in listed] == [kept["email"]]
     friend = await service.sign_up(invited["email"])
@@ -176,3 +187,15 @@ async def test_the_inviter_is_checked_again_when_an_invitation_is_accepted(
     assert_error(await friend.call("POST", "/invitations/accept", json=accept), 400, "token")
     await operator.data("PUT", user, json={"disabled": False})
     await friend.data("POST", "/invitations/accept", json=accept)
+
+
+async def test_an_invitation_that_was_left_does_not_exceed_the_role_of_its_inviter(
+    service: Service, team: Team
+) -> None:
+    """Even if it was not withdrawn, as of demotions before there was any withdrawal."""
+    invited = await invite_as(team.admin, team, "admin")
+    friend = await service.sign_up(invited["email"])
+    async with service.services.catalog.write() as tx:
+        await update_member(tx, team.workspace_id, team.admin.user["id"], WorkspaceRole.EDITOR)
+    accept = {"token": invited["token"]}
+    assert_error(await friend.call("POST", "/invitations/accept", json=accept), 400, "token")

@@ -33,6 +33,22 @@ def test_disjoint_token_counts_are_summed() -> None:
     assert found["spanwise.langfuse.observation.usage_details.output"] == "18"
 
 
+@pytest.mark.parametrize(
+    ("costs", "found"),
+    [
+        # What the wrapper in JavaScript writes when it does not know the cost.
+        ({"input": 0, "output": 0, "total": 0}, {}),
+        ({"input": 0.5, "output": 0, "total": 0.5}, {"total": "0.5", "*": "1.0"}),
+    ],
+)
+def test_a_cost_of_0_that_means_unknown_is_left_out(
+    costs: dict[str, float], found: dict[str, str]
+) -> None:
+    document = "langfuse.observation.cost_details"
+    expected = {f"spanwise.{document}.{name}": value for name, value in found.items()}
+    assert added({document: orjson.dumps(costs).decode()}) == expected
+
+
 def test_a_nested_member_is_found() -> None:
     output = orjson.dumps({"usage": {"inputTokens": 7}}).decode()
     assert added({"genkit:output": output}) == {"spanwise.genkit:output.usage.inputTokens": "7"}

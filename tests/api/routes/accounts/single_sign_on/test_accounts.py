@@ -257,6 +257,24 @@ async def test_the_role_claim_is_applied_at_every_sign_in(
     ]
 
 
+async def test_a_role_claim_that_demotes_withdraws_invitations(
+    with_roles: tuple[Service, Visitor], provider: IdentityProvider
+) -> None:
+    service, visitor = with_roles
+    owner, email = await service.sign_up(), new_email()
+    workspace = owner.user["defaultWorkspaceId"]
+    invitations = f"/workspaces/{workspace}/invitations"
+    for role in ("admin", "viewer"):
+        provider.claims = person_claims(email, **{CLAIM: {workspace: role}})
+        await visitor.sign_in()
+        if role == "admin":
+            ann = await visitor.find_person()
+            body = {"email": new_email(), "role": "admin"}
+            await ann.data("POST", invitations, json=body, headers=header_of(owner))
+            assert len(await owner.data("GET", invitations)) == 1
+    assert await owner.data("GET", invitations) == []
+
+
 async def test_the_role_claim_comes_from_userinfo_too(
     with_roles: tuple[Service, Visitor], provider: IdentityProvider
 ) -> None:
