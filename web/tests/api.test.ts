@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { renderHook } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ApiError, fetchWithRetry, unwrap } from "@/lib/api";
+import { useRateLimitWait } from "@/lib/rateLimit";
 import { session } from "@/lib/session";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -30,12 +32,15 @@ const status =
     response.writeHead(code, headers).end("{}");
 
 test("rate limited requests are retried after the requested time", async () => {
+  const { result: wait } = renderHook(useRateLimitWait);
   answers = [
-    ...[1, 2].map(() => status(429, { "Retry-After": "1" })),
+    ...[1, 2].map(() => status(429, { "Retry-After": "1", "X-RateLimit-Limit": "100" })),
     ...[1, 2].map(() => status(200)),
   ];
   const started = Date.now();
   const requests = [1, 2].map(() => fetchWithRetry(new Request(address())));
+  // The page says so meanwhile.
+  await expect.poll(() => wait.current?.limit).toBe(100);
   const responses = await Promise.all(requests);
   expect(responses.map((response) => response.status)).toEqual([200, 200]);
   expect(seen).toHaveLength(4);

@@ -133,7 +133,7 @@ const INTERVALS = [
 ];
 
 /** Reloads the page's data once or periodically; hidden tabs are not refreshed. */
-function Refresh() {
+export function Refresh() {
   const [interval, setInterval] = useUrlState("refresh", "off");
   const queries = useQueryClient();
   const refresh = useCallback(
