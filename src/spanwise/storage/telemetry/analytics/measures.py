@@ -37,7 +37,8 @@ TOKEN_PARTS = {
     "cacheWriteTokens": "cache_write_tokens",
     "reasoningTokens": "reasoning_tokens",
 }
-USAGE_MEASURES = {"cost", "totalTokens", "inputTokens", "outputTokens", *TOKEN_PARTS}
+# What depends on which calls count. What has no price is measured of traces, never of spans.
+USAGE_MEASURES = {name for name, sql in _MEASURES.items() if "counted_" in sql} - {"unpricedTokens"}
 # A trace is in the group of each value that one of its spans has.
 _SHARED_DIMENSIONS = {"model", "provider", "tool", "kind", "service", "serviceVersion"}
 
