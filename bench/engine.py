@@ -166,7 +166,8 @@ _FILL_TRACES = 100_000
 _FILL = """
 INSERT INTO traces (workspace, start, trace_id, version, name, agent_name, status, error_type,
     duration_ns, span_count, input_tokens, output_tokens, cost, session_id, user_id, environment,
-    models, model_calls, model_input_tokens, model_output_tokens, model_costs, tools, tool_calls)
+    models, model_calls, model_input_tokens, model_output_tokens, model_costs, unpriced, tools,
+    tool_calls, tool_costs)
 SELECT {workspace:String},
     now64(9) - toIntervalMillisecond(rand64(1) % (365 * 86400000)), MD5(toString(number)),
     number + 1, 'run', concat('agent-', toString(rand(2) % 10)),
@@ -176,8 +177,8 @@ SELECT {workspace:String},
     (rand(7) % 10000) / 100000, toString(rand(8) % 100000), toString(rand(9) % 5000),
     ['production', 'test'][1 + rand(10) % 2],
     [concat('model-', toString(rand(11) % 4)), concat('other-', toString(rand(12) % 4))],
-    [1, 2], [100, 200], [10, 20], [0.001, 0.002],
-    [concat('tool-', toString(rand(13) % 6)), concat('more-', toString(rand(14) % 6))], [1, 1]
+    [1, 2], [100, 200], [10, 20], [0.001, 0.002], [0, 0, 0],
+    [concat('tool-', toString(rand(13) % 6)), concat('more-', toString(rand(14) % 6))], [1, 1], [0, 0]
 FROM numbers({first:UInt64}, {amount:UInt64})"""
 
 
