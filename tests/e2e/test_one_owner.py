@@ -54,3 +54,8 @@ def test_a_second_process_is_refused_and_a_transfer_after_a_kill_is_complete(
         ended = run_command(tmp_path, name, "out", "--email", EMAIL.title())
         assert ended.returncode == 0, ended.stderr
         assert ended.stdout == "out: 10 spans, 0 logs, 0 signals, 0 metric points\n"
+    (tmp_path / "data" / "catalog.db").unlink()
+    doctor = run_command(tmp_path, "doctor")
+    assert doctor.returncode == 1
+    assert "wrong catalog: the catalog at " in doctor.stdout
+    assert "is missing or empty, but the telemetry store has data" in doctor.stdout
