@@ -178,7 +178,8 @@ SELECT {workspace:String},
     ['production', 'test'][1 + rand(10) % 2],
     [concat('model-', toString(rand(11) % 4)), concat('other-', toString(rand(12) % 4))],
     [1, 2], [100, 200], [10, 20], [0.001, 0.002], [0, 0, 0],
-    [concat('tool-', toString(rand(13) % 6)), concat('more-', toString(rand(14) % 6))], [1, 1], [0, 0]
+    [concat('tool-', toString(rand(13) % 6)), concat('more-', toString(rand(14) % 6))],
+    [1, 1], [0, 0]
 FROM numbers({first:UInt64}, {amount:UInt64})"""
 
 
