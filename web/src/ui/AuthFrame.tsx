@@ -1,6 +1,5 @@
 /** The layout of the pages before signing in. */
-import type { FormEvent, ReactNode } from "react";
-import { useEffect } from "react";
+import { type ReactNode, useEffect } from "react";
 import { ApiError } from "@/lib/api";
 import { Logo } from "./Logo";
 
@@ -28,19 +27,7 @@ export function AuthFrame({ title, children, footer }: Props) {
   );
 }
 
-export function AuthForm({ onSubmit, children }: { onSubmit: () => void; children: ReactNode }) {
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    onSubmit();
-  };
-  return (
-    <form onSubmit={submit} className="flex flex-col gap-3.5" noValidate>
-      {children}
-    </form>
-  );
-}
-
-/** The fields of these forms, which show what is wrong with them. */
+/** The fields of the forms, which show what is wrong with them. */
 const FIELDS = ["name", "email", "password"];
 
 /** An error that belongs to no field: also one of the token in the link that was opened. */
@@ -62,8 +49,4 @@ export function Notice({ children }: { children: ReactNode }) {
       {children}
     </p>
   );
-}
-
-export function aboutField(error: Error | null, field: string): string | undefined {
-  return error instanceof ApiError ? error.about(field) : undefined;
 }

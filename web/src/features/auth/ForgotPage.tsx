@@ -2,9 +2,8 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, unwrap } from "@/lib/api";
-import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "@/ui/AuthFrame";
-import { Button } from "@/ui/Button";
-import { TextField } from "@/ui/Field";
+import { AuthField, AuthForm } from "@/ui/AuthForm";
+import { AuthFrame, Notice } from "@/ui/AuthFrame";
 
 export default function ForgotPage() {
   const [email, setEmail] = useState("");
@@ -26,20 +25,14 @@ export default function ForgotPage() {
           server, the message is in the service's outbox folder.
         </Notice>
       ) : (
-        <AuthForm onSubmit={() => request.mutate()}>
-          <FormError error={request.error} />
-          <TextField
-            label="E-mail"
+        <AuthForm change={request} submit="Send link" isComplete={email !== ""}>
+          <AuthField
+            kind="email"
             hint="We send you a link to reset your password."
-            error={aboutField(request.error, "email")}
-            type="email"
-            autoComplete="username"
+            error={request.error}
             value={email}
             onChange={setEmail}
           />
-          <Button kind="primary" type="submit" busy={request.isPending} disabled={!email}>
-            Send link
-          </Button>
         </AuthForm>
       )}
     </AuthFrame>

@@ -5,9 +5,9 @@ import { ApiError, api, unwrap } from "@/lib/api";
 import { useSignInOptions } from "@/lib/queries";
 import { signIn } from "@/lib/signIn";
 import { useUrl } from "@/lib/url";
-import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "@/ui/AuthFrame";
+import { AuthField, AuthForm } from "@/ui/AuthForm";
+import { AuthFrame, FormError, Notice } from "@/ui/AuthFrame";
 import { Button } from "@/ui/Button";
-import { TextField } from "@/ui/Field";
 import { SingleSignOnLink } from "@/ui/SingleSignOnLink";
 import { Skeleton } from "@/ui/states";
 import { FinishSignIn } from "./FinishSignIn";
@@ -71,29 +71,16 @@ function PasswordForm() {
     onSuccess: () => router.history.push(safePath(next)),
   });
   return (
-    <AuthForm onSubmit={() => login.mutate()}>
-      <FormError error={login.error} />
-      <TextField
-        label="E-mail"
-        error={aboutField(login.error, "email")}
-        type="email"
-        autoComplete="username"
-        autoFocus
-        value={email}
-        onChange={setEmail}
-      />
-      <TextField
-        label="Password"
-        error={aboutField(login.error, "password")}
-        type="password"
-        autoComplete="current-password"
-        value={password}
-        onChange={setPassword}
-      />
-      <Button kind="primary" type="submit" busy={login.isPending} disabled={!email || !password}>
-        Sign in
-      </Button>
-      {login.error instanceof ApiError && login.error.status === 403 && <Resend email={email} />}
+    <AuthForm
+      change={login}
+      submit="Sign in"
+      isComplete={email !== "" && password !== ""}
+      more={
+        login.error instanceof ApiError && login.error.status === 403 && <Resend email={email} />
+      }
+    >
+      <AuthField kind="email" error={login.error} autoFocus value={email} onChange={setEmail} />
+      <AuthField kind="password" error={login.error} value={password} onChange={setPassword} />
     </AuthForm>
   );
 }

@@ -4,9 +4,8 @@ import { useState } from "react";
 import { useSignInOptions } from "@/lib/queries";
 import { register } from "@/lib/signIn";
 import { useUrl } from "@/lib/url";
-import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "@/ui/AuthFrame";
-import { Button } from "@/ui/Button";
-import { TextField } from "@/ui/Field";
+import { AuthField, AuthForm } from "@/ui/AuthForm";
+import { AuthFrame, Notice } from "@/ui/AuthFrame";
 import { SingleSignOnLink } from "@/ui/SingleSignOnLink";
 import { Skeleton } from "@/ui/states";
 
@@ -67,36 +66,10 @@ function RegistrationForm({ onVerify }: { onVerify: (email: string) => void }) {
     },
   });
   return (
-    <AuthForm onSubmit={() => created.mutate()}>
-      <FormError error={created.error} />
-      <TextField
-        label="Name"
-        hint="Optional"
-        error={aboutField(created.error, "name")}
-        autoComplete="name"
-        value={name}
-        onChange={setName}
-      />
-      <TextField
-        label="E-mail"
-        error={aboutField(created.error, "email")}
-        type="email"
-        autoComplete="username"
-        value={email}
-        onChange={setEmail}
-      />
-      <TextField
-        label="Password"
-        hint="At least 8 characters, not a common password"
-        error={aboutField(created.error, "password")}
-        type="password"
-        autoComplete="new-password"
-        value={password}
-        onChange={setPassword}
-      />
-      <Button kind="primary" type="submit" busy={created.isPending} disabled={!email || !password}>
-        Create account
-      </Button>
+    <AuthForm change={created} submit="Create account" isComplete={email !== "" && password !== ""}>
+      <AuthField kind="name" error={created.error} value={name} onChange={setName} />
+      <AuthField kind="email" error={created.error} value={email} onChange={setEmail} />
+      <AuthField kind="newPassword" error={created.error} value={password} onChange={setPassword} />
     </AuthForm>
   );
 }

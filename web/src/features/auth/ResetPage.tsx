@@ -3,9 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { api, unwrap } from "@/lib/api";
 import { useUrl } from "@/lib/url";
-import { AuthForm, AuthFrame, aboutField, FormError, Notice } from "@/ui/AuthFrame";
-import { Button } from "@/ui/Button";
-import { TextField } from "@/ui/Field";
+import { AuthField, AuthForm } from "@/ui/AuthForm";
+import { AuthFrame, Notice } from "@/ui/AuthFrame";
 
 export default function ResetPage() {
   const { token } = useUrl();
@@ -27,20 +26,14 @@ export default function ResetPage() {
       {!token && <Notice>The link is incomplete. Open it directly from the e-mail.</Notice>}
       {reset.isSuccess && <Notice>Password changed. Sign in with the new one.</Notice>}
       {token && !reset.isSuccess && (
-        <AuthForm onSubmit={() => reset.mutate()}>
-          <FormError error={reset.error} />
-          <TextField
+        <AuthForm change={reset} submit="Set password" isComplete={password !== ""}>
+          <AuthField
+            kind="newPassword"
             label="New password"
-            hint="At least 8 characters, not a common password"
-            error={aboutField(reset.error, "password")}
-            type="password"
-            autoComplete="new-password"
+            error={reset.error}
             value={password}
             onChange={setPassword}
           />
-          <Button kind="primary" type="submit" busy={reset.isPending} disabled={!password}>
-            Set password
-          </Button>
         </AuthForm>
       )}
     </AuthFrame>

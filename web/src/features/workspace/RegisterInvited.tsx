@@ -2,9 +2,8 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Schemas } from "@/lib/api";
 import { register } from "@/lib/signIn";
-import { AuthForm, aboutField, FormError, Notice } from "@/ui/AuthFrame";
-import { Button } from "@/ui/Button";
-import { TextField } from "@/ui/Field";
+import { AuthField, AuthForm } from "@/ui/AuthForm";
+import { Notice } from "@/ui/AuthFrame";
 import { useOpenWorkspace } from "./useOpenWorkspace";
 
 interface Props {
@@ -26,39 +25,17 @@ export function RegisterInvited({ token, invitation }: Props) {
     return <Notice>We sent an e-mail to {email}. Open its link, then sign in.</Notice>;
   }
   return (
-    <AuthForm onSubmit={() => created.mutate()}>
-      <FormError error={created.error} />
-      <TextField
-        label="E-mail"
-        error={aboutField(created.error, "email")}
-        type="email"
-        autoComplete="username"
+    <AuthForm change={created} submit="Create account and join" isComplete={password !== ""}>
+      <AuthField
+        kind="email"
+        error={created.error}
         readOnly
         className="text-muted"
         value={email}
         onChange={() => undefined}
       />
-      <TextField
-        label="Name"
-        hint="Optional"
-        error={aboutField(created.error, "name")}
-        autoComplete="name"
-        autoFocus
-        value={name}
-        onChange={setName}
-      />
-      <TextField
-        label="Password"
-        hint="At least 8 characters, not a common password"
-        error={aboutField(created.error, "password")}
-        type="password"
-        autoComplete="new-password"
-        value={password}
-        onChange={setPassword}
-      />
-      <Button kind="primary" type="submit" busy={created.isPending} disabled={!password}>
-        Create account and join
-      </Button>
+      <AuthField kind="name" error={created.error} autoFocus value={name} onChange={setName} />
+      <AuthField kind="newPassword" error={created.error} value={password} onChange={setPassword} />
     </AuthForm>
   );
 }
