@@ -7,15 +7,8 @@ import { queries } from "@/lib/client";
 import { formatCounted } from "@/lib/format";
 import { currentRange, filterQuery, type Range, useKeptSearch, useRange } from "@/lib/range";
 import { traceSearch, writeList } from "@/lib/traceFilters";
-import { type Search, useSetUrl, useUrl } from "@/lib/url";
-import { Button } from "@/ui/Button";
-import { UrlChips } from "@/ui/filters/Chips";
-import { UrlFilterButton } from "@/ui/filters/FilterButton";
-import { ViewsButton } from "@/ui/filters/ViewsButton";
-import { ListTitle } from "@/ui/Panel";
-import { SearchBox } from "@/ui/SearchBox";
-import { EmptyState, ErrorState, SkeletonRows } from "@/ui/states";
-import { Table } from "@/ui/Table";
+import { type Search, useUrl } from "@/lib/url";
+import { ListPage } from "@/ui/ListPage";
 import { sessionColumns } from "./columns";
 
 function useColumns() {
@@ -57,7 +50,6 @@ export const prefetch = (url: Search) =>
 
 export default function SessionsPage() {
   const url = useUrl();
-  const setUrl = useSetUrl();
   const navigate = useNavigate();
   const columns = useColumns();
   const sessions = useInfiniteQuery({
@@ -75,78 +67,30 @@ export default function SessionsPage() {
     [hasNextPage, fetchNextPage],
   );
   return (
-    <div className="flex h-full flex-col">
-      <ListTitle>Sessions</ListTitle>
-      <div className="flex flex-wrap items-center gap-2 border-b px-3 py-2">
-        <SearchBox label="Search sessions" placeholder="Part of a session or user id" />
-        <UrlFilterButton />
-        <ViewsButton page="sessions" />
-        <UrlChips />
-        <span className="ml-auto text-sm whitespace-nowrap text-muted">
-          {total !== undefined && formatCounted(total, "session")}
-        </span>
-      </div>
-      <div className="min-h-0 flex-1">
-        {sessions.error && rows.length === 0 ? (
-          <ErrorState error={sessions.error} onRetry={() => void sessions.refetch()} />
-        ) : sessions.isPending ? (
-          <SkeletonRows rows={18} />
-        ) : rows.length === 0 ? (
-          <NoSessions />
-        ) : (
-          <Table
-            label="Sessions"
-            columns={columns}
-            rows={rows}
-            rowKey={(one) => one.sessionId}
-            onOpen={(one) =>
-              void navigate({
-                to: `/sessions/${encodeURIComponent(one.sessionId)}`,
-                search: { list: writeList(url) } as never,
-              })
-            }
-            onEnd={onEnd}
-            minWidth="70rem"
-            sorting={{
-              by: url.sort ?? "time",
-              order: url.order === "asc" ? "asc" : "desc",
-              onChange: (by, order) =>
-                setUrl({
-                  sort: by === "time" ? undefined : by,
-                  order: order === "desc" ? undefined : order,
-                }),
-            }}
-          />
-        )}
-      </div>
-    </div>
-  );
-}
-
-function NoSessions() {
-  const { search, filters } = useUrl();
-  const setUrl = useSetUrl();
-  const isFiltered = Boolean(search || filters);
-  return (
-    <EmptyState
+    <ListPage
+      title="Sessions"
+      page="sessions"
+      placeholder="Part of a session or user id"
+      count={total !== undefined && formatCounted(total, "session")}
+      query={sessions}
+      table={{
+        columns,
+        rows,
+        rowKey: (one) => one.sessionId,
+        onOpen: (one) =>
+          void navigate({
+            to: `/sessions/${encodeURIComponent(one.sessionId)}`,
+            search: { list: writeList(url) } as never,
+          }),
+        onEnd,
+        minWidth: "70rem",
+      }}
+      sortedBy="time"
       icon={<MessagesSquare className="size-6" />}
-      title={isFiltered ? "No sessions match" : "No sessions in this period"}
-      action={
-        isFiltered && (
-          <Button onClick={() => setUrl({ search: undefined, filters: undefined })}>
-            Clear filters
-          </Button>
-        )
-      }
+      advice="Try fewer filters or a longer period."
     >
-      {isFiltered ? (
-        "Try fewer filters or a longer period."
-      ) : (
-        <>
-          Traces with the same <code className="font-mono text-sm">session.id</code> appear here as
-          one conversation.
-        </>
-      )}
-    </EmptyState>
+      Traces with the same <code className="font-mono text-sm">session.id</code> appear here as one
+      conversation.
+    </ListPage>
   );
 }
