@@ -10,8 +10,8 @@ from support.browser import Site, Tab, add_filter
 from support.polling import wait_for
 from support.spans import new_span
 
-REQUESTS = "Requests by agent over time"
-LATENCY = "Latency over time"
+REQUESTS = "Requests by agent: Count over time"
+LATENCY = "Latency: p50 latency, p95 latency, p99 latency over time"
 LEGEND_HEIGHT = 20
 # What the pointer is over is drawn with the next frame.
 NEXT_FRAME = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -119,7 +119,7 @@ def test_a_click_on_a_part_of_a_stack_opens_its_traces(tab: Tab, demo: Site) -> 
     # The four that succeeded are drawn below the six that failed.
     for height, status, count in ((0.67, "success", 4), (0.25, "error", 6)):
         page = tab.open("/?range=1h&agent=glass-frog&step=15m")
-        chart = page.get_by_role("img", name="Success and failure over time")
+        chart = page.get_by_role("img", name="Success and failure: Count over time")
         expect(chart.locator("canvas")).to_be_visible()
         wait_for(partial(hover_until, chart, "Total\n10", height))
         page.mouse.down()

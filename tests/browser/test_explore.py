@@ -174,7 +174,7 @@ def test_the_overview_is_copied_renamed_shared_and_deleted(tab: Tab, demo: Site)
     page.get_by_role("button", name="Copy to a dashboard").click()
     expect(page.get_by_role("heading", level=1, name="Overview (copy)")).to_be_visible()
     tab.settle()
-    for title in ("Latency", "Active agents", "Cost by model", "Tools by agent"):
+    for title in ("Key metrics", "Latency", "Cost by model", "Tools by agent"):
         expect(panel_titles(page).get_by_text(title, exact=True)).to_be_visible()
     expect(page.get_by_role("alert")).to_have_count(0)
     assert tab.find_violations() == []

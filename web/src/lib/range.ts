@@ -116,7 +116,7 @@ export function useRange(): Range {
 }
 
 /** The range before, of the same length. */
-export function earlierRange({ from, to }: Range): { from: Date; to: Date } {
+export function earlierRange({ from, to }: Pick<Range, "from" | "to">): { from: Date; to: Date } {
   return { from: new Date(2 * from.getTime() - to.getTime()), to: from };
 }
 
@@ -127,11 +127,6 @@ export function laterRange(range: Range, at: number): { from: Date; to: Date } |
   if ((range.preset && range.preset !== "yesterday") || to > at - MINUTE) return null;
   const end = Math.min(2 * to - from, at);
   return { from: new Date(end - (to - from)), to: new Date(end) };
-}
-
-/** The period of the same length before a range. */
-export function rangeBefore({ from, to }: Pick<Range, "from" | "to">) {
-  return { from: new Date(2 * from.getTime() - to.getTime()), to: from };
 }
 
 /** The dates of the range as query parameters. */

@@ -1,14 +1,20 @@
 /** Runs a query for the time range of the page. */
-import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
+import {
+  keepPreviousData,
+  queryOptions,
+  type UseQueryResult,
+  useQuery,
+} from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Query, Result, Row } from "./analyticsQuery";
 import { api, unwrap } from "./api";
 import type { Condition } from "./conditions";
+import { afterPaint } from "./idle";
 import { type Draft, granularityOfDraft, toQuery } from "./queryDraft";
-import { autoGranularity, rangeBefore, rangeQuery, useRange } from "./range";
+import { autoGranularity, earlierRange, rangeQuery, useRange } from "./range";
 
-/** `trend` has the steps of a number, whose row is over the whole period. */
-export type PanelResult = Result & { trend?: Row[] };
+/** Of a number, whose row is over the whole period, `trend` has the steps and `before` the last one. */
+export type PanelResult = Result & { trend?: Row[]; before?: Row | undefined };
 
 const COUNT = "count";
 const NO_FILTERS: Condition[] = [];
@@ -27,8 +33,7 @@ export function useResult(draft: Draft, filters = NO_FILTERS) {
     : query;
   const body = { ...asked, ...rangeQuery(range) };
   const answer = useQuery({
-    queryKey: ["analytics", "query", body],
-    queryFn: () => unwrap(api.POST("/api/analytics/query", { body })),
+    ...answerOf(body),
     // An earlier result is kept only for another range: under other words it would be wrong.
     placeholderData: (before, earlier) => {
       const last = earlier?.queryKey[2] as typeof body | undefined;
@@ -36,12 +41,31 @@ export function useResult(draft: Draft, filters = NO_FILTERS) {
     },
   });
   const { data } = answer;
-  const shown = useMemo(() => (data && hasTrend ? separateTrend(data) : data), [data, hasTrend]);
+  const before = usePrevious(query, hasTrend);
+  const shown = useMemo(
+    () => (data && hasTrend ? separateTrend(data, before) : data),
+    [data, hasTrend, before],
+  );
   return { answer: { ...answer, data: shown } as UseQueryResult<PanelResult>, granularity, query };
 }
 
-function separateTrend(result: Result): PanelResult {
-  return { ...result, rows: result.totals, trend: result.rows };
+function answerOf(body: Query) {
+  return queryOptions({
+    queryKey: ["analytics", "query", body],
+    // Cached data is painted first: sending ten requests takes as long as drawing the page.
+    queryFn: () => afterPaint().then(() => unwrap(api.POST("/api/analytics/query", { body }))),
+  });
+}
+
+function separateTrend(result: Result, before: Row | undefined): PanelResult {
+  const [now] = result.totals;
+  const isComparable = Number(before?.[COUNT]) >= Math.max(1, Number(now?.[COUNT]) * LEAST_SHARE);
+  return {
+    ...result,
+    rows: result.totals,
+    trend: result.rows,
+    before: isComparable ? before : undefined,
+  };
 }
 
 /** How many rows there are decides whether a period can be compared with. */
@@ -53,20 +77,15 @@ const MOST_MEASURES = 20;
 /** A period with less than this share of the traffic says nothing about the change. */
 const LEAST_SHARE = 1 / 50;
 
-/** The values of a number in the period before, unless it had too little traffic to compare with. */
-export function usePrevious(query: Query, { rows, trend }: PanelResult): Row | undefined {
+/** The values of a number in the period before. */
+function usePrevious(query: Query, isAsked: boolean): Row | undefined {
   const range = useRange();
-  const now = rows[0]?.[COUNT];
-  const measures = withCount(query.measures);
-  const body = { ...query, measures, ...rangeQuery(rangeBefore(range)) };
-  const { data } = useQuery({
-    queryKey: ["analytics", "query", body],
-    queryFn: () => unwrap(api.POST("/api/analytics/query", { body })),
-    enabled: trend !== undefined,
-  });
-  const before = data?.rows[0];
-  const then = Number(before?.[COUNT]);
-  return then > 0 && then >= Number(now) * LEAST_SHARE ? before : undefined;
+  const body = {
+    ...query,
+    measures: withCount(query.measures),
+    ...rangeQuery(earlierRange(range)),
+  };
+  return useQuery({ ...answerOf(body), enabled: isAsked }).data?.rows[0];
 }
 
 /** What is measured: everything but the dates, the order and the number of groups. */

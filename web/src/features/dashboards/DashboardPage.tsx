@@ -19,8 +19,8 @@ import { RoleButton } from "@/ui/RoleButton";
 import { EmptyState, ErrorState, Skeleton } from "@/ui/states";
 import { toast } from "@/ui/Toast";
 import { Actions } from "./Actions";
+import { EditablePanels } from "./EditablePanels";
 import { PanelDialog } from "./PanelDialog";
-import { PanelGrid } from "./PanelGrid";
 
 const MOST_PANELS = 50;
 const CRUMBS = [{ label: "Dashboards", to: "/dashboards" }];
@@ -135,7 +135,7 @@ function Content({ dashboard }: { dashboard: Dashboard }) {
             A panel shows the result of a query, as a chart, a number or a table.
           </EmptyState>
         ) : (
-          <PanelGrid
+          <EditablePanels
             panels={panels}
             onChange={isAllowed ? setChanged : undefined}
             onEdit={setEditing}

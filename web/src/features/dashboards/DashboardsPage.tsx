@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Copy, LayoutDashboard, Plus } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { type Dashboard, useDashboards } from "@/lib/dashboards";
-import { OVERVIEW_PANELS } from "@/lib/overviewPanels";
+import { OVERVIEW_COPY } from "@/lib/overviewPanels";
 import { useMembers, useProfile } from "@/lib/queries";
 import { Badge } from "@/ui/Badge";
 import { NameDialog } from "@/ui/NameDialog";
@@ -74,7 +74,7 @@ export default function DashboardsPage() {
             create.mutate({
               name,
               isShared: false,
-              panels: isNaming === "new" ? [] : OVERVIEW_PANELS,
+              panels: isNaming === "new" ? [] : OVERVIEW_COPY,
             })
           }
         />

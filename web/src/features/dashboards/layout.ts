@@ -1,9 +1,7 @@
 /** The order and the sizes of panels, which flow into a grid of twelve columns row by row. */
 import type { Panel } from "@/lib/queryDraft";
+import { CELL, COLUMNS, GAP } from "@/ui/query/panelSizes";
 
-export const COLUMNS = 12;
-export const CELL = 64;
-export const GAP = 12;
 const MOST_ROWS = 24;
 
 /** Moves the panel `from` in front of the panel `before`; the number of panels moves it to the end. */
@@ -27,19 +25,6 @@ export function dragSize(size: Size, drawnPx: number, dx: number, dy: number): S
     width: (size.width * (drawnPx + dx)) / drawnPx,
     height: size.height + dy / (CELL + GAP),
   });
-}
-
-/** Panels are twice as wide on medium screens; the last one of each row fills it. */
-export function mediumWidths(panels: Panel[]): number[] {
-  const widths = panels.map(({ width }) => Math.min(COLUMNS, width * 2));
-  let used = 0;
-  widths.forEach((width, index) => {
-    used += width;
-    if (used + (widths[index + 1] ?? COLUMNS) <= COLUMNS) return;
-    widths[index] = width + COLUMNS - used;
-    used = 0;
-  });
-  return widths;
 }
 
 interface Box {

@@ -3,23 +3,25 @@ import { Link } from "@tanstack/react-router";
 import type { Schemas } from "@/lib/api";
 import { colourOf } from "@/lib/colours";
 import { formatCompact, formatCost, formatCounted, formatPercent } from "@/lib/format";
+import { COST_BY_MODEL } from "@/lib/overviewPanels";
 import { Badge, Dot } from "@/ui/Badge";
 import { BarList } from "@/ui/BarList";
 import { Panel } from "@/ui/Panel";
 import { QueryResult } from "@/ui/states";
 import { HEIGHT, useTraces } from "./distributions";
 import { ExploreLink } from "./ExploreLink";
-import type { Overview } from "./queries";
+import { useCosts } from "./queries";
 
-export function ModelShares({ overview }: { overview: Overview }) {
+export function ModelShares() {
   const open = useTraces();
+  const costs = useCosts();
   return (
     <Panel
       title="Cost by model"
       unit={<span className="max-sm:hidden">USD</span>}
-      actions={<ExploreLink title="Cost by model" step="daily" />}
+      actions={<ExploreLink panel={COST_BY_MODEL} step="daily" />}
     >
-      <QueryResult query={overview.costs} height={HEIGHT}>
+      <QueryResult query={costs} height={HEIGHT}>
         {({ byModel, byTool, totalCost }) => {
           const models = Object.entries(byModel).map(([name, cost]) => ({ name, cost, tool: "" }));
           const tools = Object.entries(byTool).map(([tool, cost]) => ({
@@ -53,7 +55,7 @@ export function ModelShares({ overview }: { overview: Overview }) {
           );
         }}
       </QueryResult>
-      {overview.costs.data && <Unpriced costs={overview.costs.data} />}
+      {costs.data && <Unpriced costs={costs.data} />}
     </Panel>
   );
 }

@@ -3,19 +3,21 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { BellRing, Copy, Rocket } from "lucide-react";
 import { ApiError } from "@/lib/api";
 import { createDashboard, useDashboardChange } from "@/lib/dashboards";
-import { OVERVIEW_PANELS } from "@/lib/overviewPanels";
-import { useFilterValues } from "@/lib/queries";
+import { OVERVIEW_COPY, OVERVIEW_PANELS } from "@/lib/overviewPanels";
+import { useAlertSummary, useFilterValues } from "@/lib/queries";
+import type { Step } from "@/lib/queryDraft";
+import { useUrl } from "@/lib/url";
 import { Button } from "@/ui/Button";
 import { Select } from "@/ui/Field";
 import { PageBody } from "@/ui/Panel";
+import { PanelGrid } from "@/ui/query/PanelGrid";
 import { RoleButton } from "@/ui/RoleButton";
 import { EmptyState, ErrorState } from "@/ui/states";
 import { toast } from "@/ui/Toast";
-import { Charts } from "./charts";
 import { ErrorShares, LatencyShares, ToolMap } from "./distributions";
-import { Metrics } from "./Metrics";
+import { ExploreLink } from "./ExploreLink";
 import { ModelShares } from "./ModelShares";
-import { type Step, useMetrics, useOverview, useStep } from "./queries";
+import { useStep } from "./queries";
 
 export default function OverviewPage() {
   const { data: known } = useFilterValues();
@@ -43,9 +45,9 @@ export default function OverviewPage() {
 }
 
 function Content() {
-  const overview = useOverview();
+  const { step } = useStep();
   const queries = useQueryClient();
-  const { error, data } = overview.metrics;
+  const { error, data } = useFilterValues();
   // When the service is down every query fails: show one error.
   if (!data && error instanceof ApiError && error.status === 0) {
     return (
@@ -54,14 +56,17 @@ function Content() {
   }
   return (
     <>
-      <Metrics overview={overview} />
-      <div className="grid gap-3 lg:grid-cols-2">
-        <Charts overview={overview} />
-      </div>
+      <PanelGrid
+        panels={OVERVIEW_PANELS}
+        step={step}
+        decorate={(panel) => ({
+          actions: panel.chart !== "number" && <ExploreLink panel={panel} step={step} />,
+        })}
+      />
       <div className="mt-3 grid gap-3 lg:grid-cols-3">
-        <LatencyShares overview={overview} />
-        <ModelShares overview={overview} />
-        <ErrorShares overview={overview} />
+        <LatencyShares />
+        <ModelShares />
+        <ErrorShares />
         <ToolMap />
       </div>
     </>
@@ -76,7 +81,7 @@ function CopyToDashboard() {
       void navigate({ to: "/dashboards/$dashboardId", params: { dashboardId: id } as never }),
     onError: (error) => toast(error.message, "bad"),
   });
-  const body = { name: "Overview (copy)", isShared: false, panels: OVERVIEW_PANELS };
+  const body = { name: "Overview (copy)", isShared: false, panels: OVERVIEW_COPY };
   return (
     <RoleButton
       needs="editor"
@@ -91,7 +96,11 @@ function CopyToDashboard() {
 
 /** Beside the title, so that nothing moves when it appears. */
 function ActiveAlerts() {
-  const count = useMetrics().data?.activeAlerts;
+  const { agent } = useUrl();
+  const { data } = useAlertSummary();
+  const count = agent
+    ? data?.byAgent.find((one) => [one.agentName, one.agentId].includes(agent))?.active
+    : data?.active;
   if (!count) return null;
   return (
     <Link

@@ -10,6 +10,7 @@ import {
   formatDuration,
   formatPercent,
 } from "@/lib/format";
+import { ERRORS_BY_TYPE, TOOLS_BY_AGENT } from "@/lib/overviewPanels";
 import { SERIES } from "@/lib/series";
 import { useUrl } from "@/lib/url";
 import { Dot } from "@/ui/Badge";
@@ -18,7 +19,7 @@ import { Panel } from "@/ui/Panel";
 import { QueryResult } from "@/ui/states";
 import { WhenSeen } from "@/ui/WhenSeen";
 import { ExploreLink } from "./ExploreLink";
-import { type Overview, useTools } from "./queries";
+import { useErrors, useLatencies, useTools } from "./queries";
 
 export const HEIGHT = 200;
 
@@ -38,11 +39,11 @@ function bucketLabel({ minMs, maxMs }: { minMs: number; maxMs: number | null }):
   return minMs === 0 ? `under ${show(maxMs)}` : `${show(minMs)} – ${show(maxMs)}`;
 }
 
-export function LatencyShares({ overview }: { overview: Overview }) {
+export function LatencyShares() {
   const open = useTraces();
   return (
     <Panel title="Latency distribution" unit="traces">
-      <QueryResult query={overview.distribution} height={HEIGHT}>
+      <QueryResult query={useLatencies()} height={HEIGHT}>
         {(buckets) => (
           <BarList
             bars={buckets.map((bucket) => ({
@@ -67,15 +68,15 @@ export function LatencyShares({ overview }: { overview: Overview }) {
   );
 }
 
-export function ErrorShares({ overview }: { overview: Overview }) {
+export function ErrorShares() {
   const open = useTraces();
   return (
     <Panel
       title="Errors by type"
       unit="failed traces"
-      actions={<ExploreLink title="Errors by type" />}
+      actions={<ExploreLink panel={ERRORS_BY_TYPE} />}
     >
-      <QueryResult query={overview.errors} height={HEIGHT}>
+      <QueryResult query={useErrors()} height={HEIGHT}>
         {({ errors }) => (
           <>
             <BarList
@@ -124,7 +125,7 @@ export function ToolMap() {
       title="Tools"
       unit="calls by agent"
       className="col-span-full"
-      actions={<ExploreLink title="Tools by agent" />}
+      actions={<ExploreLink panel={TOOLS_BY_AGENT} />}
     >
       <WhenSeen height={MAP_HEIGHT}>
         <LoadedMap />

@@ -1,4 +1,5 @@
 /** The values of a query as large figures; a single group has its trend and its change. */
+import type { CSSProperties } from "react";
 import {
   formatMeasure,
   groupName,
@@ -8,8 +9,8 @@ import {
   type Query,
   type Row,
 } from "@/lib/analyticsQuery";
-import { formatCompact } from "@/lib/format";
-import { type PanelResult, usePrevious } from "@/lib/runQuery";
+import { capitalize, formatCompact } from "@/lib/format";
+import type { PanelResult } from "@/lib/runQuery";
 import { measureSeries } from "@/lib/series";
 import { Change } from "../Change";
 import { Sparkline } from "../Sparkline";
@@ -26,7 +27,6 @@ const TREND_FROM = 70;
 
 export function Numbers({ title, query, result, height }: Props) {
   const groupBy = query.groupBy ?? [];
-  const before = usePrevious(query, result);
   const trend = height >= TREND_FROM ? result.trend : undefined;
   const count = result.rows.length * query.measures.length;
   return (
@@ -34,12 +34,14 @@ export function Numbers({ title, query, result, height }: Props) {
       role="region"
       tabIndex={0}
       aria-label={title}
-      className="flex flex-wrap content-center gap-x-8 gap-y-3 overflow-auto"
-      style={{ height }}
+      // On narrow screens, where figures wrap, it grows with them.
+      className="flex h-(--height) flex-wrap content-center gap-x-6 gap-y-3 overflow-auto max-xl:h-auto max-xl:min-h-(--height)"
+      style={{ "--height": `${height}px` } as CSSProperties}
     >
       {result.rows.map((row, index) =>
         query.measures.map((measure) => {
-          const { label } = measureOf(measure);
+          // Among other figures, a bare count would not say of what.
+          const label = measure === "count" ? capitalize(query.of) : measureOf(measure).label;
           const words = [groupName(row, groupBy), label].filter((one) => one !== "").join(" · ");
           return (
             <Figure
@@ -47,7 +49,7 @@ export function Numbers({ title, query, result, height }: Props) {
               label={count > 1 ? words : null}
               measure={measure}
               row={row}
-              before={before}
+              before={result.before}
               trend={trend}
             />
           );
@@ -66,16 +68,16 @@ interface FigureProps {
 }
 
 function Figure({ label, measure, row, before, trend }: FigureProps) {
-  const { meaning, unit } = measureOf(measure);
+  const { meaning, unit, note } = measureOf(measure);
   // Exact tokens would leave no place for the change.
   const show = unit === "tokens" ? formatCompact : measureFormat(measure);
   const value = measureValue(row, measure);
   return (
-    <div className={trend ? "min-w-0 flex-1 basis-28" : "min-w-0"}>
+    <div className={trend ? "min-w-0 flex-1 basis-36" : "min-w-0"}>
       <p className="flex items-baseline gap-2">
         <span
           title={formatMeasure(measure, value)}
-          className="text-2xl font-semibold tracking-tight"
+          className="text-2xl font-semibold tracking-tight whitespace-nowrap"
         >
           {value === null ? "–" : show(value)}
         </span>
@@ -86,7 +88,11 @@ function Figure({ label, measure, row, before, trend }: FigureProps) {
           meaning={meaning ?? "neutral"}
         />
       </p>
-      {label !== null && <p className="truncate text-sm text-muted">{label}</p>}
+      {label !== null && (
+        <p title={note} className="truncate text-sm text-muted">
+          {label}
+        </p>
+      )}
       {trend && (
         <div className="mt-1.5">
           <Sparkline
