@@ -76,7 +76,7 @@ function useIdCommands(words: string): Command[] {
   const open = (path: string, { id, range }: FoundId) =>
     void navigate({
       to: `/${path}/${encodeURIComponent(id)}`,
-      search: (range ? { range, from: undefined, to: undefined } : {}) as never,
+      search: range ? { range, from: undefined, to: undefined } : {},
     });
   const users = useFoundIds("userId", typed, MOST_IDS).map((found) => ({
     id: `user ${found.id}`,
@@ -104,7 +104,7 @@ function useCommands(text: string): Command[] {
   const words = text.trim().toLowerCase();
   const ids = useIdCommands(words);
   const go = (to: string, search?: Record<string, string>) => () =>
-    void navigate({ to, search: search as never });
+    void navigate({ to, search: search });
   const fixed: Command[] = [
     // Pages that are not in the rail are found by typing only.
     ...pages

@@ -9,8 +9,54 @@ export interface PageCode {
   prefetch?: (search: Search, params: Record<string, string>) => void;
 }
 
+/** The paths that links are checked against. The table's own would depend on the pages, and so on links. */
+export type Path =
+  | "/"
+  | "/dashboards"
+  | "/dashboards/$dashboardId"
+  | "/explore"
+  | "/signals"
+  | "/logs"
+  | "/metrics-explorer"
+  | "/coding-agents"
+  | "/agents"
+  | "/agents/$agentId"
+  | "/agents/$agentId/rules"
+  | "/alerts"
+  | "/alerts/rules"
+  | "/alerts/rules/workspace"
+  | "/alerts/silences"
+  | "/failures"
+  | "/changes"
+  | "/experiments"
+  | "/experiments/new"
+  | "/experiments/$experimentId/edit"
+  | "/experiments/$experimentId"
+  | "/events"
+  | "/traces"
+  | "/traces/$traceId"
+  | "/compare"
+  | "/sessions"
+  | "/sessions/$sessionId"
+  | "/spans"
+  | "/tools"
+  | "/users"
+  | "/users/$userId"
+  | "/workspace"
+  | "/keys"
+  | "/models"
+  | "/admin"
+  | "/profile"
+  | "/start"
+  | "/login"
+  | "/register"
+  | "/forgot-password"
+  | "/reset-password"
+  | "/invitation"
+  | "/verify-email";
+
 export interface Page {
-  path: string;
+  path: Path;
   title: string;
   load: () => Promise<PageCode>;
   /** Pages with an icon are listed in the rail; `key` is pressed after `g`. */

@@ -17,6 +17,7 @@ import { Button } from "@/ui/Button";
 import { EmptyState, ErrorState } from "@/ui/states";
 import { enterWorkspace } from "./enterWorkspace";
 import { PAGES, type Page } from "./pages";
+import type { Path } from "./publicPages";
 import { Shell } from "./Shell";
 
 // The middleware below sets the workspace.
@@ -45,7 +46,7 @@ const frame = createRoute({
   beforeLoad: ({ location, preload }) => {
     if (!session.id()) {
       const next = location.href === "/" ? undefined : location.href;
-      throw redirect({ to: "/login", search: { next } as never, replace: true });
+      throw redirect({ to: "/login", search: { next }, replace: true });
     }
     return preload ? undefined : enterWorkspace((location.search as Search).ws);
   },
@@ -61,10 +62,10 @@ function toComponent(load: Page["load"]) {
   return Object.assign(Zoned, { preload: Lazy.preload });
 }
 
-function toRoute(page: Page) {
+function toRoute<P extends Path>(page: Page & { path: P }) {
   return createRoute({
     getParentRoute: () => (page.isPublic ? root : frame) as typeof root,
-    path: page.path,
+    path: page.path as P,
     component: toComponent(page.load),
     loader: ({ cause, location, params }) => {
       // Hovering a link loads code but no data: requests are rate limited.
@@ -81,6 +82,9 @@ function toRoute(page: Page) {
 }
 
 declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
   interface StaticDataRouteOption {
     page?: Page;
   }
@@ -101,14 +105,17 @@ function NotFound() {
 // Inside the frame, so that the navigation stays visible.
 const notFound = createRoute({ getParentRoute: () => frame, path: "$", component: NotFound });
 
-const routes = PAGES.map(toRoute);
+/** The routes as links know them: by their paths, without the frame. */
+type Routes = { [P in Path]: ReturnType<typeof toRoute<P>> };
+
+const routes = PAGES.map((page) => toRoute(page));
 const isPublic = (index: number) => PAGES[index]?.isPublic;
 
 export const router = createRouter({
   routeTree: root.addChildren([
     ...routes.filter((_, index) => isPublic(index)),
-    frame.addChildren([...routes.filter((_, index) => !isPublic(index)), notFound as never]),
-  ]),
+    frame.addChildren([...routes.filter((_, index) => !isPublic(index)), notFound] as never[]),
+  ] as unknown as Routes),
   parseSearch,
   stringifySearch,
   defaultPreload: "intent",
@@ -124,5 +131,5 @@ session.subscribe(() => {
   const { pathname, href } = router.state.location;
   const page = PAGES.find((one) => one.path === pathname);
   if (page?.isPublic) return;
-  void router.navigate({ to: "/login", search: { next: href, ended: "1" } as never });
+  void router.navigate({ to: "/login", search: { next: href, ended: "1" } });
 });

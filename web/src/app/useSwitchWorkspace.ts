@@ -10,7 +10,7 @@ export function useSwitchWorkspace(): (id: string, to?: string) => void {
       const same = path && !path.includes("$") ? path : "/";
       // The filters name agents and environments of the workspace that one leaves.
       const search = { ws: id, agent: undefined, env: undefined };
-      void navigate({ to: to ?? same, search: search as never });
+      void navigate({ to: to ?? same, search: search });
     },
     [navigate, path],
   );

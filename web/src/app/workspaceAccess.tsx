@@ -54,7 +54,7 @@ export function NotMember() {
         mine && (
           <Button
             kind="primary"
-            onClick={() => void navigate({ to: "/", search: { ws: mine.id } as never })}
+            onClick={() => void navigate({ to: "/", search: { ws: mine.id } })}
           >
             Go to {mine.name}
           </Button>

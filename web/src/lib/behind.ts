@@ -70,7 +70,7 @@ export function useBehind(query: Query): Behind {
     () => ({
       open: (part) => {
         const { to, search } = listBehind(query, part);
-        void navigate({ to, search: search as never });
+        void navigate({ to, search: search });
       },
       hrefOf: (part) => {
         const { to, search } = listBehind(query, part);

@@ -28,7 +28,7 @@ export function useSetUrl(): (changes: Search, options?: { push?: boolean }) => 
     (changes, options) => {
       void navigate({
         to: ".",
-        search: ((before: Search) => ({ ...before, ...changes })) as never,
+        search: (before: Search) => ({ ...before, ...changes }),
         replace: !options?.push,
         resetScroll: false,
       });

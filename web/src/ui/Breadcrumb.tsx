@@ -1,10 +1,11 @@
 import { Link } from "@tanstack/react-router";
+import type { Search } from "@/lib/url";
 
 export interface Crumb {
   label: string;
   to: string;
   /** The state of that page, such as the filters of a list. */
-  search?: object;
+  search?: Search;
 }
 
 /** The pages above this one, before its title. */
@@ -14,8 +15,8 @@ export function Breadcrumb({ crumbs }: { crumbs: readonly Crumb[] }) {
       {crumbs.map(({ label, to, search }) => (
         <span key={to} className="flex min-w-0 items-baseline gap-x-1.5">
           <Link
-            to={to as never}
-            search={search as never}
+            to={to}
+            search={search}
             className="[overflow-wrap:anywhere] hover:text-fg hover:underline"
           >
             {label}

@@ -28,11 +28,7 @@ export function LatestRows({ empty, children }: { empty: string; children: React
 export function TraceRow({ trace }: { trace: Trace }) {
   return (
     <li className="border-b last:border-0">
-      <Link
-        to="/traces/$traceId"
-        params={{ traceId: trace.traceId } as never}
-        className={LATEST_ROW}
-      >
+      <Link to="/traces/$traceId" params={{ traceId: trace.traceId }} className={LATEST_ROW}>
         <When at={trace.startTime} />
         <span className={LATEST_TEXT}>{previewText(trace.inputPreview) || trace.name}</span>
         {trace.status === "error" && <ErrorBadge of={trace} />}

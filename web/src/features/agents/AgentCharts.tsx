@@ -54,7 +54,7 @@ export function Requests({ agent }: OfAgent) {
         from: new Date(date).toISOString(),
         to: new Date(bucketEnd(date, granularity)).toISOString(),
         range: undefined,
-      } as never,
+      },
     });
   const drawn = useMemo(() => {
     const bars = { type: "bar", stack: "all" } as const;

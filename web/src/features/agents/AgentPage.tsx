@@ -83,10 +83,10 @@ const LINK =
 function Actions({ agent }: { agent: Agent }) {
   return (
     <>
-      <Link to="/traces" search={{ agent: agent.name } as never} className={LINK}>
+      <Link to="/traces" search={{ agent: agent.name }} className={LINK}>
         All traces
       </Link>
-      <Link to="/agents/$agentId/rules" params={{ agentId: agent.id } as never} className={LINK}>
+      <Link to="/agents/$agentId/rules" params={{ agentId: agent.id }} className={LINK}>
         <Settings2 className="size-3.5" aria-hidden /> Alert rules
       </Link>
     </>

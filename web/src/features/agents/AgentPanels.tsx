@@ -33,8 +33,7 @@ export function RecentTraces({ agent }: { agent: Agent }) {
 export function Rules({ agent }: { agent: Agent }) {
   const { rules, enabled } = agent.alertSettings;
   const navigate = useNavigate();
-  const edit = () =>
-    void navigate({ to: "/agents/$agentId/rules", params: { agentId: agent.id } as never });
+  const edit = () => void navigate({ to: "/agents/$agentId/rules", params: { agentId: agent.id } });
   return (
     <Panel
       title="Alert rules"

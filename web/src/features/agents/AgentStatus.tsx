@@ -23,7 +23,7 @@ export function AgentStatus({ agent }: { agent: Agent }) {
     <>
       <Link
         to="/alerts"
-        search={{ agent: agent.name } as never}
+        search={{ agent: agent.name }}
         className="flex"
         title="Alerts of this agent"
       >

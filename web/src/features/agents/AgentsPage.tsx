@@ -139,7 +139,7 @@ function Card({ agent, health, numbers, traffic }: CardProps) {
         <Dot colour={colour} />
         <Link
           to="/agents/$agentId"
-          params={{ agentId: agent.id } as never}
+          params={{ agentId: agent.id }}
           className="truncate font-medium after:absolute after:inset-0 hover:text-accent"
         >
           {agent.name}

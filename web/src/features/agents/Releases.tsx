@@ -21,7 +21,7 @@ export function Releases({ agent }: { agent: Agent }) {
       actions={
         <Link
           to="/changes"
-          search={{ agent: agent.name, by: "serviceVersion" } as never}
+          search={{ agent: agent.name, by: "serviceVersion" }}
           className="text-sm text-accent hover:underline"
         >
           Compare

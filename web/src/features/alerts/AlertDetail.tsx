@@ -99,16 +99,16 @@ export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
           </RoleButton>
         )}
         <Link
-          to={(data.agentId ? "/agents/$agentId/rules" : "/alerts/rules/workspace") as never}
-          params={{ agentId: data.agentId } as never}
-          search={{ rule: data.ruleId } as never}
+          to={data.agentId ? "/agents/$agentId/rules" : "/alerts/rules/workspace"}
+          params={{ agentId: data.agentId }}
+          search={{ rule: data.ruleId }}
           className="inline-flex h-8 items-center rounded-md border border-line-strong bg-surface px-2.5 hover:bg-hover"
         >
           {can("editor") ? "Edit the rule" : "Show the rule"}
         </Link>
         <Link
           to="/traces"
-          search={{ ...tracesOf(data), range: undefined } as never}
+          search={{ ...tracesOf(data), range: undefined }}
           className="inline-flex h-8 items-center rounded-md border border-line-strong bg-surface px-2.5 hover:bg-hover"
         >
           Traces in the window
@@ -116,7 +116,7 @@ export function AlertDetail({ id, onClose, onMove, isBusy }: Props) {
         {data.failureId && (
           <Link
             to="/failures"
-            search={{ failure: data.failureId } as never}
+            search={{ failure: data.failureId }}
             className="inline-flex h-8 items-center rounded-md border border-line-strong bg-surface px-2.5 hover:bg-hover"
           >
             Show the failure
@@ -162,7 +162,7 @@ function Facts({ alert }: { alert: Alert }) {
         {alert.agentId ? (
           <Link
             to="/agents/$agentId"
-            params={{ agentId: alert.agentId } as never}
+            params={{ agentId: alert.agentId }}
             className="text-accent hover:underline"
           >
             {alert.agentName}

@@ -23,7 +23,7 @@ export function AlertsTitle({ page, actions }: Props) {
         {PAGES.map(({ to, label }) => (
           <Link
             key={to}
-            to={to as never}
+            to={to}
             aria-current={to === page ? "page" : undefined}
             className={cx(
               "rounded-md px-2 py-1",

@@ -30,7 +30,7 @@ export function ExampleTraces({ ids }: { ids: string[] }) {
             {data && (
               <Link
                 to="/traces/$traceId"
-                params={{ traceId: data.traceId } as never}
+                params={{ traceId: data.traceId }}
                 className="flex min-h-9 items-center gap-3 hover:bg-hover"
               >
                 <Badge tone={data.status === "error" ? "bad" : "good"}>{data.status}</Badge>

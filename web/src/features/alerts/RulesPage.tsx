@@ -80,8 +80,8 @@ function AddRule() {
   const { data } = useFilterValues();
   const open = (to: string) =>
     void navigate({
-      to: to as never,
-      search: ((before: Record<string, unknown>) => ({ ...before, rule: "new" })) as never,
+      to,
+      search: (before) => ({ ...before, rule: "new" }),
     });
   const agents = data?.agents ?? [];
   return (
@@ -117,9 +117,9 @@ function RuleRow({ entry, onSilence }: { entry: Entry; onSilence: () => void }) 
     <li className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b px-4 py-2 hover:bg-hover">
       <span className="min-w-0 flex-1 basis-64">
         <Link
-          to={to as never}
-          params={{ agentId } as never}
-          search={((before: Record<string, unknown>) => ({ ...before, rule: rule.id })) as never}
+          to={to}
+          params={{ agentId }}
+          search={(before) => ({ ...before, rule: rule.id ?? undefined })}
           className="font-medium hover:underline"
         >
           {rule.name || "Rule"}
@@ -136,8 +136,8 @@ function RuleRow({ entry, onSilence }: { entry: Entry; onSilence: () => void }) 
       <span className="w-44 text-sm text-muted">
         {entry.lastAlertId && entry.lastAlertAt && entry.lastAlertStatus ? (
           <Link
-            to={"/alerts" as never}
-            search={{ alert: entry.lastAlertId } as never}
+            to="/alerts"
+            search={{ alert: entry.lastAlertId }}
             className="flex items-center gap-1.5 hover:underline"
           >
             <Badge tone={statusTone(entry.lastAlertStatus)}>{entry.lastAlertStatus}</Badge>

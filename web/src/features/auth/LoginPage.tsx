@@ -24,7 +24,7 @@ function SignIn() {
   const hasPasswords = options?.passwordLogin ?? true;
   const provider = options?.singleSignOn;
   if (options && !options.hasAccounts && hasPasswords && !error) {
-    return <Navigate to="/register" search={{ next, invitation } as never} replace />;
+    return <Navigate to="/register" search={{ next, invitation }} replace />;
   }
   return (
     <AuthFrame

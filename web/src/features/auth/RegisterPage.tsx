@@ -61,7 +61,7 @@ function RegistrationForm({ onVerify }: { onVerify: (email: string) => void }) {
   const created = useMutation({
     mutationFn: () => register({ email, password, ...(name && { name }) }),
     onSuccess: (isSignedIn) => {
-      if (isSignedIn) void navigate({ to: "/start", search: { fresh: "1" } as never });
+      if (isSignedIn) void navigate({ to: "/start", search: { fresh: "1" } });
       else onVerify(email);
     },
   });

@@ -161,7 +161,7 @@ function TraceLinks({ changes, label, more }: LinksProps) {
         <Link
           key={side}
           to="/traces"
-          search={search(side, more) as never}
+          search={search(side, more)}
           aria-label={`${label}: ${side} traces`}
           className="text-accent hover:underline"
         >

@@ -28,7 +28,7 @@ export function useCreate(close: () => void) {
       toast(`${name} was created.`, "good");
       // Now, so that leaving the page does not find the dialog unsaved.
       flushSync(close);
-      void navigate({ to: "/dashboards/$dashboardId", params: { dashboardId: id } as never });
+      void navigate({ to: "/dashboards/$dashboardId", params: { dashboardId: id } });
     },
     onError,
   });

@@ -125,7 +125,7 @@ function Row({ dashboard, isForeign }: { dashboard: Dashboard; isForeign?: boole
       <span className="min-w-0 flex-1 basis-52">
         <Link
           to="/dashboards/$dashboardId"
-          params={{ dashboardId: id } as never}
+          params={{ dashboardId: id }}
           className="block truncate font-medium after:absolute after:inset-0"
         >
           {name}

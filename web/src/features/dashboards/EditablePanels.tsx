@@ -92,7 +92,7 @@ interface MenuProps extends Omit<Props, "isArranging"> {
 function PanelMenu({ panel, index, panels, onChange, onEdit }: MenuProps) {
   const navigate = useNavigate();
   const explore = () =>
-    void navigate({ to: "/explore", search: draftToSearch(panelToDraft(panel)) as never });
+    void navigate({ to: "/explore", search: draftToSearch(panelToDraft(panel)) });
   const move = (before: number) => onChange?.(movePanel(panels, index, before));
   return (
     <Menu

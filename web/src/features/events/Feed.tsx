@@ -106,14 +106,14 @@ function SubjectLink({ event }: { event: Event }) {
   if (isGone) return <span>{text}</span>;
   if (event.type.startsWith("alert.")) {
     return (
-      <Link to="/alerts" search={{ alert: event.subject } as never} className={style}>
+      <Link to="/alerts" search={{ alert: event.subject }} className={style}>
         {text}
       </Link>
     );
   }
   if (event.type.startsWith("agent.")) {
     return (
-      <Link to="/agents/$agentId" params={{ agentId: event.subject } as never} className={style}>
+      <Link to="/agents/$agentId" params={{ agentId: event.subject }} className={style}>
         {text}
       </Link>
     );
@@ -122,7 +122,7 @@ function SubjectLink({ event }: { event: Event }) {
     return (
       <Link
         to="/experiments/$experimentId"
-        params={{ experimentId: event.subject } as never}
+        params={{ experimentId: event.subject }}
         className={style}
       >
         {text}

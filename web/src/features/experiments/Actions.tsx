@@ -61,7 +61,7 @@ export function Actions({ experiment, recommended }: Props) {
       {status === "draft" && (
         <Link
           to="/experiments/$experimentId/edit"
-          params={{ experimentId: experiment.id } as never}
+          params={{ experimentId: experiment.id }}
           className="flex h-8 items-center gap-1.5 rounded-md border border-line-strong bg-surface px-2.5 hover:bg-hover"
         >
           <Pencil className="size-3.5" aria-hidden />

@@ -45,8 +45,8 @@ function Form({ experiment }: { experiment: Experiment }) {
       void queries.invalidateQueries({ queryKey: ["experiments"] });
       void navigate({
         to: "/experiments/$experimentId",
-        params: { experimentId: id } as never,
-        search: { step: undefined } as never,
+        params: { experimentId: id },
+        search: { step: undefined },
       });
     },
   });

@@ -104,7 +104,7 @@ function Row({ experiment }: { experiment: Experiment }) {
       <span className="min-w-0 flex-1 basis-64">
         <Link
           to="/experiments/$experimentId"
-          params={{ experimentId: experiment.id } as never}
+          params={{ experimentId: experiment.id }}
           className="block truncate font-medium after:absolute after:inset-0"
         >
           {experiment.name}

@@ -20,8 +20,8 @@ export default function NewExperimentPage() {
       void queries.invalidateQueries({ queryKey: ["experiments"] });
       void navigate({
         to: "/experiments/$experimentId",
-        params: { experimentId: id } as never,
-        search: { step: undefined } as never,
+        params: { experimentId: id },
+        search: { step: undefined },
       });
     },
   });

@@ -114,7 +114,7 @@ function useSave(draft: Draft, close: () => void) {
         flushSync(close);
         void navigate({
           to: "/dashboards/$dashboardId",
-          params: { dashboardId: dashboard.id } as never,
+          params: { dashboardId: dashboard.id },
         });
       },
       onError: (error) => toast(error.message, "bad"),

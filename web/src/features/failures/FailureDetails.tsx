@@ -51,7 +51,7 @@ export function FailureDetails({ failure, isBusy, onMark }: Props) {
         </dd>
       </dl>
       <div className="flex flex-wrap gap-2">
-        <Link to="/traces" search={{ filters } as never} className={TRIGGER}>
+        <Link to="/traces" search={{ filters }} className={TRIGGER}>
           <ListTree className="size-3.5" aria-hidden />
           All its traces
         </Link>
@@ -84,8 +84,8 @@ function Examples({ failure, list }: { failure: Failure; list: string | undefine
         <li key={traceId} className="flex gap-3">
           <Link
             to="/traces/$traceId"
-            params={{ traceId } as never}
-            search={{ span: spanId, list } as never}
+            params={{ traceId }}
+            search={{ span: spanId, list }}
             className="shrink-0 font-mono text-accent hover:underline"
           >
             {traceId.slice(0, 8)}

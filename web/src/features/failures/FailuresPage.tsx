@@ -96,8 +96,8 @@ function AlertMe() {
       icon={<BellRing className="size-3.5" />}
       onClick={() =>
         void navigate({
-          to: "/alerts/rules/workspace" as never,
-          search: { rule: "newFailures" } as never,
+          to: "/alerts/rules/workspace",
+          search: { rule: "newFailures" },
         })
       }
     >

@@ -16,7 +16,7 @@ export function LogDetail({ log }: { log: Log }) {
         {log.traceId && (
           <Link
             to="/traces/$traceId"
-            params={{ traceId: log.traceId } as never}
+            params={{ traceId: log.traceId }}
             className="ml-auto text-accent hover:underline"
           >
             Open the trace

@@ -55,8 +55,8 @@ export const COLUMNS: Column<Log>[] = [
       log.traceId && (
         <Link
           to="/traces/$traceId"
-          params={{ traceId: log.traceId } as never}
-          search={(log.spanId ? { span: log.spanId } : {}) as never}
+          params={{ traceId: log.traceId }}
+          search={log.spanId ? { span: log.spanId } : {}}
           onClick={(event) => event.stopPropagation()}
           className="text-accent hover:underline"
         >

@@ -20,7 +20,7 @@ export function ExploreLink({ panel, step }: Props) {
   return (
     <Link
       to="/explore"
-      search={search as never}
+      search={search}
       aria-label={`Explore ${panel.title}`}
       title="Explore, or save to a dashboard"
       className="-mr-1.5 inline-flex h-7 min-w-7 items-center justify-center gap-1.5 rounded-md px-1.5 text-sm text-muted hover:bg-hover hover:text-fg"

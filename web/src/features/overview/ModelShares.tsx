@@ -68,7 +68,7 @@ function Unpriced({ costs }: { costs: Schemas["Costs"] }) {
   return (
     <Link
       to="/models"
-      search={(first ? { model: first } : {}) as never}
+      search={first ? { model: first } : {}}
       className="mt-2 block"
       title={models.length ? `No price for ${models.join(", ")}` : "Calls without a model"}
     >

@@ -78,7 +78,7 @@ function CopyToDashboard() {
   const navigate = useNavigate();
   const copy = useDashboardChange(createDashboard, {
     onDone: ({ id }) =>
-      void navigate({ to: "/dashboards/$dashboardId", params: { dashboardId: id } as never }),
+      void navigate({ to: "/dashboards/$dashboardId", params: { dashboardId: id } }),
     onError: (error) => toast(error.message, "bad"),
   });
   const body = { name: "Overview (copy)", isShared: false, panels: OVERVIEW_COPY };

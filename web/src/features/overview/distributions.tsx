@@ -29,7 +29,7 @@ export function useTraces() {
   const { range, from, to, env, agent } = useUrl();
   return (...conditions: Condition[]) => {
     const filters = writeConditions(conditions);
-    void navigate({ to: "/traces", search: { range, from, to, env, agent, filters } as never });
+    void navigate({ to: "/traces", search: { range, from, to, env, agent, filters } });
   };
 }
 

@@ -159,8 +159,9 @@ function Turn({ trace, sessionId, number, spans }: TurnProps) {
         <span className="ml-auto">{formatDuration(trace.durationMs)}</span>
         <span>{formatCost(trace.cost)}</span>
         <Link
-          to={`/traces/${trace.traceId}`}
-          search={{ session: sessionId, list } as never}
+          to="/traces/$traceId"
+          params={{ traceId: trace.traceId }}
+          search={{ session: sessionId, list }}
           className="inline-flex items-center gap-0.5 text-accent hover:underline"
         >
           trace <ArrowUpRight className="size-3" aria-hidden />

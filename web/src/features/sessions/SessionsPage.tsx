@@ -80,7 +80,7 @@ export default function SessionsPage() {
         onOpen: (one) =>
           void navigate({
             to: `/sessions/${encodeURIComponent(one.sessionId)}`,
-            search: { list: writeList(url) } as never,
+            search: { list: writeList(url) },
           }),
         onEnd,
         minWidth: "70rem",

@@ -215,7 +215,7 @@ function Latest({ signals, isOfShare }: { signals: Signal[]; isOfShare: boolean 
             {signal.traceId && (
               <Link
                 to="/traces/$traceId"
-                params={{ traceId: signal.traceId } as never}
+                params={{ traceId: signal.traceId }}
                 className="shrink-0 text-accent hover:underline"
               >
                 Trace

@@ -99,7 +99,11 @@ function FirstTrace() {
               {trace.name} <Time at={trace.startTime} />
             </span>
             <span className="ml-auto flex gap-4">
-              <Link to={`/traces/${trace.traceId}`} className="text-accent hover:underline">
+              <Link
+                to="/traces/$traceId"
+                params={{ traceId: trace.traceId }}
+                className="text-accent hover:underline"
+              >
                 Open the trace
               </Link>
               <Link to="/" className="text-accent hover:underline">

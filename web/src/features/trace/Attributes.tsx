@@ -110,7 +110,8 @@ function Shown({ field, value }: { field?: string | undefined; value: unknown })
   if (field === "sessionId") {
     return (
       <Link
-        to={`/sessions/${encodeURIComponent(String(value))}`}
+        to="/sessions/$sessionId"
+        params={{ sessionId: String(value) }}
         className="hover:text-accent hover:underline"
       >
         {String(value)}

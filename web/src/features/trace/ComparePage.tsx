@@ -196,7 +196,11 @@ function Title({ trace }: { trace: TraceWithSpans }): ReactNode {
   return (
     <header className="flex min-h-10 flex-wrap items-center gap-x-2 border-b px-3 py-1">
       <h2 className="min-w-0 truncate font-medium">
-        <Link to={`/traces/${trace.traceId}`} className="hover:text-accent">
+        <Link
+          to="/traces/$traceId"
+          params={{ traceId: trace.traceId }}
+          className="hover:text-accent"
+        >
           {trace.name}
         </Link>
       </h2>

@@ -22,7 +22,7 @@ export function FilterLink({ field, value, className, label, title, children }: 
   return (
     <Link
       to="/traces"
-      search={list as never}
+      search={list}
       aria-label={label}
       title={title ?? `Traces with this ${fieldInfo(field).label.toLowerCase()}`}
       className={cx("hover:text-accent hover:underline", className)}

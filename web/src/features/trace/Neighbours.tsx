@@ -42,7 +42,7 @@ export function Neighbours({ traceId }: { traceId: string }) {
     id &&
     void navigate({
       to: `/traces/${id}`,
-      search: ((before: Search) => ({ ...before, span: undefined })) as never,
+      search: (before: Search) => ({ ...before, span: undefined }),
     });
   useShortcuts([
     { keys: "j", what: `Next trace of the ${of}`, run: () => open(data?.next) },
@@ -52,8 +52,12 @@ export function Neighbours({ traceId }: { traceId: string }) {
     <nav aria-label={`Traces of the ${of}`} className="flex items-center">
       <Link
         {...(session
-          ? { to: `/sessions/${encodeURIComponent(session)}`, search: { list: url.list } as never }
-          : { to: "/traces", search: readList(url) as never })}
+          ? {
+              to: "/sessions/$sessionId",
+              params: { sessionId: session },
+              search: { list: url.list },
+            }
+          : { to: "/traces", search: readList(url) })}
         aria-label={`Back to the ${of}`}
         title={`Back to the ${of}`}
         className="inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-hover hover:text-fg"

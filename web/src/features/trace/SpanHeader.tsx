@@ -127,7 +127,8 @@ function People({ span, trace }: { span: Span; trace: TraceWithSpans }) {
       {span.sessionId && span.sessionId !== trace.sessionId && (
         <Fact name="session">
           <Link
-            to={`/sessions/${encodeURIComponent(span.sessionId)}`}
+            to="/sessions/$sessionId"
+            params={{ sessionId: span.sessionId }}
             className="hover:text-accent hover:underline"
           >
             {span.sessionId}

@@ -31,7 +31,7 @@ export function TraceActions({ trace, spanId }: Props) {
         onClick={() =>
           void navigate({
             to: "/traces",
-            search: { compare: trace.traceId, agent: trace.agentName ?? undefined } as never,
+            search: { compare: trace.traceId, agent: trace.agentName ?? undefined },
           })
         }
       >

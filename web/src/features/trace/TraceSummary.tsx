@@ -70,7 +70,8 @@ function Facts({ trace }: { trace: TraceWithSpans }) {
         <span className="min-w-0 truncate">
           session{" "}
           <Link
-            to={`/sessions/${encodeURIComponent(sessionId)}`}
+            to="/sessions/$sessionId"
+            params={{ sessionId }}
             className="text-accent hover:underline"
           >
             {sessionId}

@@ -130,13 +130,13 @@ function List({ rows, hasMore, onEnd }: ListProps) {
   const open = useCallback(
     (trace: Trace) =>
       void (compareWith
-        ? navigate({ to: "/compare", search: { a: compareWith, b: trace.traceId } as never })
-        : navigate({ to: `/traces/${trace.traceId}`, search: { list } as never })),
+        ? navigate({ to: "/compare", search: { a: compareWith, b: trace.traceId } })
+        : navigate({ to: `/traces/${trace.traceId}`, search: { list } })),
     [compareWith, list, navigate],
   );
   const [first, second] = marked;
   const compare = () =>
-    first && second && void navigate({ to: "/compare", search: { a: first, b: second } as never });
+    first && second && void navigate({ to: "/compare", search: { a: first, b: second } });
   useShortcuts([
     { keys: "j", what: "Next trace", run: () => setAt(Math.min(rows.length - 1, at + 1)) },
     { keys: "k", what: "Previous trace", run: () => setAt(Math.max(0, at - 1)) },

@@ -90,7 +90,8 @@ export function SessionLink({ trace }: { trace: Trace }) {
   if (!trace.sessionId) return null;
   return (
     <Link
-      to={`/sessions/${encodeURIComponent(trace.sessionId)}`}
+      to="/sessions/$sessionId"
+      params={{ sessionId: trace.sessionId }}
       onClick={(event) => event.stopPropagation()}
       className="hover:text-accent"
     >

@@ -81,10 +81,10 @@ function Links({ userId }: { userId: string }) {
   const filters = JSON.stringify([{ field: "userId", op: "eq", value: userId }]);
   return (
     <>
-      <Link to="/traces" search={{ filters } as never} className={style}>
+      <Link to="/traces" search={{ filters }} className={style}>
         All traces
       </Link>
-      <Link to="/sessions" search={{ filters } as never} className={style}>
+      <Link to="/sessions" search={{ filters }} className={style}>
         All sessions
       </Link>
     </>

@@ -64,7 +64,11 @@ export function LatestSessions({ userId }: OfUser) {
 function SessionRow({ session }: { session: Session }) {
   return (
     <li className="border-b last:border-0">
-      <Link to={`/sessions/${encodeURIComponent(session.sessionId)}`} className={LATEST_ROW}>
+      <Link
+        to="/sessions/$sessionId"
+        params={{ sessionId: session.sessionId }}
+        className={LATEST_ROW}
+      >
         <When at={session.lastAt} />
         <span className={LATEST_TEXT} title={session.sessionId}>
           {previewText(session.inputPreview) || session.sessionId}
@@ -112,7 +116,11 @@ function SignalRow({ signal }: { signal: Signal }) {
       <SignalLabel signal={signal} />
       <span className="min-w-0 flex-1 truncate text-muted">{signal.comment}</span>
       {signal.traceId && (
-        <Link to={`/traces/${signal.traceId}`} className="text-accent hover:underline">
+        <Link
+          to="/traces/$traceId"
+          params={{ traceId: signal.traceId }}
+          className="text-accent hover:underline"
+        >
           Trace
         </Link>
       )}

@@ -17,7 +17,7 @@ export function useExit(left: Workspace): (message: string) => Promise<void> {
     const next = profile && defaultWorkspace(rest, profile);
     if (next) {
       const search = { ws: next.id, agent: undefined, env: undefined };
-      await navigate({ to: "/", search: search as never });
+      await navigate({ to: "/", search: search });
     } else {
       currentWorkspace.leave();
     }

@@ -10,7 +10,7 @@ export function useOpenWorkspace(): (id: string) => void {
     (id) => {
       queries.removeQueries({ queryKey: ["workspaces"] });
       queries.removeQueries({ queryKey: ["profile"] });
-      void navigate({ to: "/", search: { ws: id } as never });
+      void navigate({ to: "/", search: { ws: id } });
     },
     [queries, navigate],
   );

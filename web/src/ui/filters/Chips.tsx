@@ -51,7 +51,7 @@ function ConditionChip({ conditions, comparison, onChange }: ConditionChipProps)
       {comparison && (
         <Link
           to="/changes"
-          search={comparison as never}
+          search={comparison}
           aria-label={`Compare ${comparison.baseline} and ${comparison.candidate}`}
           title={`Compare ${comparison.baseline} and ${comparison.candidate}`}
           className="ml-1.5 inline-flex shrink-0 items-center gap-1 border-l border-accent/40 pl-1.5 hover:underline"
