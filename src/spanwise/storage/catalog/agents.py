@@ -30,13 +30,13 @@ async def find_agent_ids(tx: Transaction, workspace_id: str) -> dict[str, str]:
 async def list_agents(
     tx: Transaction, workspace_id: str, search: str | None, page: PageRequest
 ) -> Listing[Agent]:
-    wanted = agents.c.workspace_id == workspace_id
+    condition = agents.c.workspace_id == workspace_id
     if search:
-        wanted &= func.lower(agents.c.name).contains(search.lower(), autoescape=True)
-    total = await tx.execute(select(func.count()).select_from(agents).where(wanted))
+        condition &= func.lower(agents.c.name).contains(search.lower(), autoescape=True)
+    total = await tx.execute(select(func.count()).select_from(agents).where(condition))
     rows = await tx.execute(
         select(agents)
-        .where(wanted)
+        .where(condition)
         .order_by(agents.c.created_at.desc(), agents.c.id.desc())
         .limit(page.limit)
         .offset(page.skip)

@@ -21,8 +21,8 @@ async def add_events(tx: Transaction, workspace_id: str, added: Sequence[Event])
 
 async def has_event(tx: Transaction, workspace_id: str, event_type: EventType) -> bool:
     """Return whether the workspace has an event of this type."""
-    wanted = and_(events.c.workspace_id == workspace_id, events.c.type == event_type)
-    return (await tx.execute(select(events.c.id).where(wanted).limit(1))).first() is not None
+    condition = and_(events.c.workspace_id == workspace_id, events.c.type == event_type)
+    return (await tx.execute(select(events.c.id).where(condition).limit(1))).first() is not None
 
 
 async def list_events(
@@ -32,16 +32,16 @@ async def list_events(
     event_type: EventType | None,
     page: PageRequest,
 ) -> Listing[Event]:
-    wanted = and_(
+    condition = and_(
         events.c.workspace_id == workspace_id,
         *([events.c.at >= period.start] if period.start else []),
         *([events.c.at < period.end] if period.end else []),
         *([events.c.type == event_type] if event_type else []),
     )
-    total = await tx.execute(select(func.count()).select_from(events).where(wanted))
+    total = await tx.execute(select(func.count()).select_from(events).where(condition))
     rows = await tx.execute(
         select(events)
-        .where(wanted)
+        .where(condition)
         .order_by(events.c.at.desc(), events.c.id.desc())
         .limit(page.limit)
         .offset(page.skip)
@@ -225,11 +225,11 @@ async def list_deliveries(
         conditions.append(deliveries.c.subject == subject)
     if status is not None:
         conditions.append(deliveries.c.status == status)
-    wanted = and_(*conditions)
-    total = await tx.execute(select(func.count()).select_from(deliveries).where(wanted))
+    condition = and_(*conditions)
+    total = await tx.execute(select(func.count()).select_from(deliveries).where(condition))
     rows = await tx.execute(
         select(deliveries)
-        .where(wanted)
+        .where(condition)
         .order_by(deliveries.c.id.desc())
         .limit(page.limit)
         .offset(page.skip)

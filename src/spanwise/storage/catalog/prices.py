@@ -37,10 +37,10 @@ async def delete_prices(
     has_date: bool,
 ) -> bool:
     """Remove the price of one date, or all of a model; False when there is none."""
-    wanted = _is_of(workspace_id, kind, name)
+    condition = _is_of(workspace_id, kind, name)
     if has_date:
-        wanted = and_(wanted, _is_from(effective_from))
-    deleted = await tx.execute(delete(model_prices).where(wanted))
+        condition = and_(condition, _is_from(effective_from))
+    deleted = await tx.execute(delete(model_prices).where(condition))
     return deleted.rowcount > 0
 
 

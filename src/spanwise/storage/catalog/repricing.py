@@ -53,10 +53,10 @@ async def claim_repricing(
         repricing.c.claimed_until < now,
         repricing.c.claimed_by == worker,
     )
-    wanted = and_(repricing.c.state.in_(_UNFINISHED), free)
+    condition = and_(repricing.c.state.in_(_UNFINISHED), free)
     rows = await tx.execute(
         select(repricing)
-        .where(wanted)
+        .where(condition)
         .order_by(repricing.c.created_at)
         .limit(1)
         .with_for_update(skip_locked=True)

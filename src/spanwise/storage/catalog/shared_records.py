@@ -49,9 +49,9 @@ async def list_records(
     """Return a page of the records that a person sees, newest first; views of one page only."""
     table = _TABLES[kind]
     of_page = true() if on_page is None else table.c.page == on_page
-    wanted = and_(_is_visible(table, workspace_id, user_id), of_page)
-    total = await tx.execute(select(func.count()).select_from(table).where(wanted))
-    query = select(table).where(wanted).order_by(table.c.id.desc())
+    condition = and_(_is_visible(table, workspace_id, user_id), of_page)
+    total = await tx.execute(select(func.count()).select_from(table).where(condition))
+    query = select(table).where(condition).order_by(table.c.id.desc())
     rows = await tx.execute(query.limit(page.limit).offset(page.skip))
     return Listing([_to_record(kind, row) for row in rows], total.scalar_one())
 
@@ -61,8 +61,8 @@ async def find_record(
 ) -> T | None:
     """Return a record that a person sees, or None."""
     table = _TABLES[kind]
-    wanted = and_(_is_visible(table, workspace_id, user_id), table.c.id == record_id)
-    row = (await tx.execute(select(table).where(wanted))).one_or_none()
+    condition = and_(_is_visible(table, workspace_id, user_id), table.c.id == record_id)
+    row = (await tx.execute(select(table).where(condition))).one_or_none()
     return None if row is None else _to_record(kind, row)
 
 

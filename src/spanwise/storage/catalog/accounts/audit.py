@@ -20,7 +20,7 @@ async def list_entries(
 ) -> Listing[AuditEntry]:
     """Return entries, newest first, with the present names of people and keys."""
     period = filters.period
-    wanted = and_(
+    condition = and_(
         true(),
         *([_concerns(filters.workspace_id)] if filters.workspace_id else []),
         *([audit.c.at >= period.start] if period.start else []),
@@ -28,7 +28,7 @@ async def list_entries(
         *([audit.c.actor == filters.actor] if filters.actor else []),
         *([audit.c.action == filters.action] if filters.action else []),
     )
-    total = await tx.execute(select(func.count()).select_from(audit).where(wanted))
+    total = await tx.execute(select(func.count()).select_from(audit).where(condition))
     actors, subjects = users.alias("actors"), users.alias("subjects")
     acting_keys = api_keys.alias("acting_keys")
     joined = (
@@ -44,7 +44,7 @@ async def list_entries(
             func.coalesce(subjects.c.name, api_keys.c.name).label("subject_name"),
         )
         .select_from(joined)
-        .where(wanted)
+        .where(condition)
         .order_by(audit.c.at.desc(), audit.c.id.desc())
         .limit(page.limit)
         .offset(page.skip)

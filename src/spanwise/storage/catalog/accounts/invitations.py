@@ -36,15 +36,15 @@ async def list_invitations(
     tx: Transaction, workspace_id: str, now: datetime, page: PageRequest
 ) -> Listing[Invitation]:
     """Return the open invitations, newest first."""
-    wanted = and_(invitations.c.workspace_id == workspace_id, invitations.c.expires_at > now)
+    condition = and_(invitations.c.workspace_id == workspace_id, invitations.c.expires_at > now)
     rows = await tx.execute(
         _select_invitations()
-        .where(wanted)
+        .where(condition)
         .order_by(invitations.c.id.desc())
         .limit(page.limit)
         .offset(page.skip)
     )
-    total = select(func.count()).select_from(invitations).where(wanted)
+    total = select(func.count()).select_from(invitations).where(condition)
     return Listing([_to_invitation(row) for row in rows], (await tx.execute(total)).scalar_one())
 
 

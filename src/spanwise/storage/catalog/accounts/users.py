@@ -46,8 +46,8 @@ async def find_account_by_email(tx: Transaction, email: str) -> Account | None:
     return await _find_account(tx, users.c.email == email)
 
 
-async def _find_account(tx: Transaction, wanted: ColumnElement[bool]) -> Account | None:
-    row = (await tx.execute(select(users).where(wanted))).one_or_none()
+async def _find_account(tx: Transaction, condition: ColumnElement[bool]) -> Account | None:
+    row = (await tx.execute(select(users).where(condition))).one_or_none()
     if row is None:
         return None
     memberships = await find_memberships(tx, row.id)

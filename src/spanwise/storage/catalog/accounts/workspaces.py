@@ -244,7 +244,7 @@ def _seen_by(user_id: str) -> Select[Any]:
     )
 
 
-def _select_members(wanted: ColumnElement[bool]) -> Select[Any]:
+def _select_members(condition: ColumnElement[bool]) -> Select[Any]:
     joined = memberships.join(users, users.c.id == memberships.c.user_id)
     return (
         select(
@@ -257,7 +257,7 @@ def _select_members(wanted: ColumnElement[bool]) -> Select[Any]:
             users.c.disabled,
         )
         .select_from(joined)
-        .where(wanted)
+        .where(condition)
     )
 
 

@@ -142,9 +142,9 @@ async def find_alert(tx: Transaction, workspace_id: str, alert_id: str) -> Alert
 
 
 async def list_alerts(
-    tx: Transaction, workspace_id: str, wanted: AlertFilter, page: PageRequest
+    tx: Transaction, workspace_id: str, filters: AlertFilter, page: PageRequest
 ) -> Listing[Alert]:
-    where = _conditions(workspace_id, wanted)
+    where = _conditions(workspace_id, filters)
     total = await tx.execute(select(func.count()).select_from(alerts).where(where))
     rows = await tx.execute(
         select(alerts)
@@ -156,8 +156,10 @@ async def list_alerts(
     return Listing(await _with_history(tx, rows.all()), total.scalar_one())
 
 
-async def summarize_alerts(tx: Transaction, workspace_id: str, wanted: AlertFilter) -> AlertSummary:
-    where = _conditions(workspace_id, wanted)
+async def summarize_alerts(
+    tx: Transaction, workspace_id: str, filters: AlertFilter
+) -> AlertSummary:
+    where = _conditions(workspace_id, filters)
     counts = {
         status: func.sum(case((alerts.c.status == status, 1), else_=0)).label(status)
         for status in AlertStatus
@@ -192,8 +194,8 @@ async def summarize_alerts(tx: Transaction, workspace_id: str, wanted: AlertFilt
 
 
 async def count_active(tx: Transaction, workspace_id: str, agent: str | None = None) -> int:
-    wanted = AlertFilter(status=AlertStatus.ACTIVE, agent=agent)
-    where = _conditions(workspace_id, wanted)
+    filters = AlertFilter(status=AlertStatus.ACTIVE, agent=agent)
+    where = _conditions(workspace_id, filters)
     return (await tx.execute(select(func.count()).select_from(alerts).where(where))).scalar_one()
 
 
@@ -215,10 +217,10 @@ async def find_firing_times(
             alerts.c.agent_id, alerts.c.rule_id, alerts.c.triggered_at, alerts.c.resolved_at
         ).where(or_(alerts.c.resolved_at.is_(None), alerts.c.resolved_at >= since))
     )
-    wanted = set(rules)
+    keys = set(rules)
     times: dict[RuleKey, list[tuple[datetime, datetime | None]]] = {}
     for row in rows:
-        if (row.agent_id, row.rule_id) in wanted:
+        if (row.agent_id, row.rule_id) in keys:
             times.setdefault((row.agent_id, row.rule_id), []).append(
                 (row.triggered_at, row.resolved_at)
             )
@@ -271,19 +273,19 @@ async def delete_rule_states(tx: Transaction, keys: Sequence[RuleKey]) -> None:
         )
 
 
-def _conditions(workspace_id: str, wanted: AlertFilter) -> ColumnElement[bool]:
+def _conditions(workspace_id: str, filters: AlertFilter) -> ColumnElement[bool]:
     conditions: list[ColumnElement[bool]] = [alerts.c.workspace_id == workspace_id]
-    if wanted.start is not None:
-        conditions.append(alerts.c.triggered_at >= wanted.start)
-    if wanted.end is not None:
-        conditions.append(alerts.c.triggered_at < wanted.end)
-    if wanted.status is not None:
-        conditions.append(alerts.c.status == wanted.status)
-    if wanted.severity is not None:
-        conditions.append(alerts.c.severity == wanted.severity)
-    if wanted.agent is not None:
+    if filters.start is not None:
+        conditions.append(alerts.c.triggered_at >= filters.start)
+    if filters.end is not None:
+        conditions.append(alerts.c.triggered_at < filters.end)
+    if filters.status is not None:
+        conditions.append(alerts.c.status == filters.status)
+    if filters.severity is not None:
+        conditions.append(alerts.c.severity == filters.severity)
+    if filters.agent is not None:
         conditions.append(
-            or_(alerts.c.agent_id == wanted.agent, alerts.c.agent_name == wanted.agent)
+            or_(alerts.c.agent_id == filters.agent, alerts.c.agent_name == filters.agent)
         )
     return and_(*conditions)
 

@@ -70,9 +70,9 @@ async def _select_ended(
     """Return SQL for the rows of a query that ended within the periods, and its parameters."""
     rule, workspace = watched.rule, watched.workspace_id
     query = AnalyticsQuery(measures=[rule.measured], of=rule.of)
-    wanted = _filter_of(watched, conditions, periods)
-    has_uncounted = await has_uncounted_calls(engine, workspace, query, wanted.period)
-    rows, where = select_rows(workspace, query, wanted, has_uncounted=has_uncounted)
+    filters = _filter_of(watched, conditions, periods)
+    has_uncounted = await has_uncounted_calls(engine, workspace, query, filters.period)
+    rows, where = select_rows(workspace, query, filters, has_uncounted=has_uncounted)
     ended = " OR ".join(f"(seconds >= {int(a)} AND seconds < {int(b)})" for a, b in periods)
     sql = f"""SELECT *, toUInt32(intDiv(
             toUnixTimestamp64Nano(moment) + toInt64(duration_ns), 1000000000)) AS seconds

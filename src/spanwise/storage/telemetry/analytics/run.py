@@ -47,8 +47,8 @@ async def run_query(
     period: BoundedRange,
 ) -> QueryResult:
     """Answer a query for a period; `conditions` are its filters with agents by name."""
-    wanted = TraceFilter(TimeRange(period.start, period.end), conditions)
-    question = Question(period, wanted, query.granularity or Granularity.MONTHLY)
+    filters = TraceFilter(TimeRange(period.start, period.end), conditions)
+    question = Question(period, filters, query.granularity or Granularity.MONTHLY)
     buckets = question.buckets if query.granularity else []
     limit = min(query.limit, MAX_LIMIT, MAX_ROWS // max(1, len(buckets)))
     groups = None
@@ -73,9 +73,9 @@ async def _read_groups(
 ) -> Groups:
     """Read groups from the tables, and their series."""
     period = clamp(question.period)
-    wanted = replace(question.filters, period=TimeRange(period.start, period.end))
-    has_uncounted = await has_uncounted_calls(engine, workspace, query, wanted.period)
-    rows, where = select_rows(workspace, query, wanted, has_uncounted=has_uncounted)
+    filters = replace(question.filters, period=TimeRange(period.start, period.end))
+    has_uncounted = await has_uncounted_calls(engine, workspace, query, filters.period)
+    rows, where = select_rows(workspace, query, filters, has_uncounted=has_uncounted)
     reader = _Reader(engine, query, rows, where.parameters)
     if not query.granularity:
         return await reader.read_first(limit)
@@ -167,7 +167,7 @@ class _Reader:
 
 
 def _order_sql(query: AnalyticsQuery, dimensions: Sequence[str]) -> str:
-    """Order by the wanted column, then by the dimensions, so that the order is always the same."""
+    """Order by the filters column, then by the dimensions, so that the order is always the same."""
     names = [*(f"m{n}" for n in range(len(query.measures))), *dimensions]
     by = names[[*query.measures, *query.group_by].index(query.order.field)]
     return ", ".join((f"{by} {query.order.order} NULLS LAST", *dimensions))

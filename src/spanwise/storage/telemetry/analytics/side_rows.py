@@ -116,10 +116,10 @@ class _Sample:
     has_uncounted: bool
 
 
-async def trace_rows(engine: Engine, workspace: str, wanted: TraceFilter) -> SideRows:
+async def trace_rows(engine: Engine, workspace: str, filters: TraceFilter) -> SideRows:
     """Return the rows of the traces that match a filter."""
-    sample = await _choose_sample(engine, workspace, wanted)
-    where = trace_conditions(workspace, wanted)
+    sample = await _choose_sample(engine, workspace, filters)
+    where = trace_conditions(workspace, filters)
     sql = f"""SELECT status, duration_ns, input_tokens + output_tokens AS tokens, 1 AS is_first,
             {_is_sampled(sample)} AS is_sampled, {_array_of(_TRACE_ROWS)} AS rows
         FROM (
@@ -127,20 +127,20 @@ async def trace_rows(engine: Engine, workspace: str, wanted: TraceFilter) -> Sid
                 output_tokens, models, model_costs, unpriced, unpriced_models, tools, tool_calls,
                 unpriced[1] > 0 AS is_unpriced, {_CLUSTER} AS cluster
             FROM traces FINAL WHERE {where.sql}) AS t
-        {_join_parts(where, wanted, sample)}
+        {_join_parts(where, filters, sample)}
         {_join_signals(where)}"""
     return SideRows(sql, where)
 
 
 async def call_rows(
-    engine: Engine, workspace: str, wanted: TraceFilter, value: FilterCondition
+    engine: Engine, workspace: str, filters: TraceFilter, value: FilterCondition
 ) -> SideRows:
     """Return the rows of the calls that have a value, in the traces that match a filter."""
-    sample = await _choose_sample(engine, workspace, wanted)
-    where = trace_conditions(workspace, wanted)
+    sample = await _choose_sample(engine, workspace, filters)
+    where = trace_conditions(workspace, filters)
     is_call = f"kind != '{SUPERSEDED}'"
     if value.field != "tool":
-        is_call += f" AND {is_counted(where, wanted.period, sample.has_uncounted)}"
+        is_call += f" AND {is_counted(where, filters.period, sample.has_uncounted)}"
     own = compile_condition(where, SPAN_COLUMNS[value.field], value)
     sql = f"""SELECT status, duration_ns, tokens, is_first, 0 AS is_sampled,
             {_array_of(_CALL_ROWS)} AS rows
@@ -151,7 +151,7 @@ async def call_rows(
                     input_tokens + output_tokens AS tokens,
                     NOT is_priced AND unpriced_tokens > 0 AS is_unpriced
                 FROM spans FINAL
-                WHERE {spans_of_traces(where, wanted.period)} AND {is_call} AND {own}) AS s
+                WHERE {spans_of_traces(where, filters.period)} AND {is_call} AND {own}) AS s
             LEFT SEMI JOIN (
                 SELECT trace_id, agent_name, {_CLUSTER} AS cluster
                 FROM traces FINAL WHERE {where.sql}) AS t USING (trace_id)) AS c
@@ -163,19 +163,19 @@ def _array_of(rows: Iterable[str]) -> str:
     return f"arrayConcat({', '.join(rows)})"
 
 
-async def _choose_sample(engine: Engine, workspace: str, wanted: TraceFilter) -> _Sample:
+async def _choose_sample(engine: Engine, workspace: str, filters: TraceFilter) -> _Sample:
     """Read the parts of all traces, or of about `MAX_PART_TRACES`: they have to fit in memory."""
     period = Conditions(workspace)
-    period.within("start", wanted.period)
+    period.within("start", filters.period)
     [found] = await engine.fetch(
         f"SELECT count() AS traces, max(notEmpty(uncounted)) AS repeats FROM traces"
-        f" WHERE {traces_of_spans(period, wanted.period)}",
+        f" WHERE {traces_of_spans(period, filters.period)}",
         period.parameters,
         tag="changes_period",
     )
     every = 1
     if found["traces"] > MAX_PART_TRACES:
-        where = trace_conditions(workspace, wanted)
+        where = trace_conditions(workspace, filters)
         [matching] = await engine.fetch(
             f"SELECT count() AS traces FROM traces FINAL WHERE {where.sql}",
             where.parameters,
@@ -189,13 +189,13 @@ def _is_sampled(sample: _Sample) -> str:
     return f"cityHash64(trace_id) % {sample.every} = 0"
 
 
-def _join_parts(where: Conditions, wanted: TraceFilter, sample: _Sample) -> str:
+def _join_parts(where: Conditions, filters: TraceFilter, sample: _Sample) -> str:
     """Join the tools, models and steps of each trace, with calls, milliseconds and failed calls.
 
     Of traces that are not in the sample these are the failed tools.
     """
-    spans = spans_of_traces(where, wanted.period)
-    counted = is_counted(where, wanted.period, sample.has_uncounted)
+    spans = spans_of_traces(where, filters.period)
+    counted = is_counted(where, filters.period, sample.has_uncounted)
     has_no_part = f"is_root OR kind IN {USAGE_KINDS} OR kind = '{SUPERSEDED}'"
     steps = f"""SELECT name FROM spans WHERE {spans} AND tool_name = '' AND NOT ({has_no_part})
         GROUP BY name ORDER BY sum(duration_ns) DESC, name LIMIT {MAX_STEPS}"""
@@ -207,23 +207,23 @@ def _join_parts(where: Conditions, wanted: TraceFilter, sample: _Sample) -> str:
         FROM (
             SELECT trace_id, {part} AS part, toString({name}) AS value, count() AS calls,
                 sum(duration_ns) / 1e6 AS ms, countIf({_IS_ERROR}) AS failed
-            FROM spans FINAL WHERE {spans} {_of_few_traces(where, wanted)}
+            FROM spans FINAL WHERE {spans} {_of_few_traces(where, filters)}
                 AND ({_is_sampled(sample)} OR {_IS_ERROR} AND tool_name != '')
             GROUP BY trace_id, part, value HAVING part != 0)
         GROUP BY trace_id) AS p USING (trace_id)"""
 
 
-def _of_few_traces(where: Conditions, wanted: TraceFilter) -> str:
+def _of_few_traces(where: Conditions, filters: TraceFilter) -> str:
     """SQL that leaves out spans of other traces, by the conditions that only need `traces`."""
     known = [
         compile_condition(where, TRACE_COLUMNS[condition.field], condition)
-        for condition in wanted.conditions
+        for condition in filters.conditions
         if condition.field in TRACE_COLUMNS
     ]
     if not known:
         return ""
     found = Conditions(where.workspace)
-    found.within("start", wanted.period)
+    found.within("start", filters.period)
     sql = " AND ".join((found.sql, *known))
     return f"AND identity(trace_id) IN (SELECT trace_id FROM traces FINAL WHERE {sql})"
 

@@ -36,7 +36,7 @@ async def read_side(
     engine: Engine,
     workspace: str,
     query: SideQuery,
-    wanted: TraceFilter,
+    filters: TraceFilter,
     calls: FilterCondition | None = None,
 ) -> SideSums:
     """Read the traces that match a filter, or those of their calls that have a value.
@@ -44,9 +44,9 @@ async def read_side(
     The filter is that of the query with agents by name.
     """
     rows = (
-        await call_rows(engine, workspace, wanted, calls)
+        await call_rows(engine, workspace, filters, calls)
         if calls
-        else await trace_rows(engine, workspace, wanted)
+        else await trace_rows(engine, workspace, filters)
     )
     powers = ", ".join(
         f"sum({' * '.join([sql] * power)}) AS {name}_{power}"

@@ -69,25 +69,25 @@ async def has_uncounted_calls(
 
 
 def select_rows(
-    workspace: str, query: AnalyticsQuery, wanted: TraceFilter, *, has_uncounted: bool
+    workspace: str, query: AnalyticsQuery, filters: TraceFilter, *, has_uncounted: bool
 ) -> tuple[str, Conditions]:
     """Return SQL for the rows of a query, and its conditions with bound parameters.
 
     A row has `trace_id`, `moment`, the dimensions as `d0`, `d1`, `d2`, and the columns of its
     measures.
     """
-    period = wanted.period
+    period = filters.period
     if query.of is Entity.TRACES:
-        where = trace_conditions(workspace, wanted)
+        where = trace_conditions(workspace, filters)
         return _trace_rows(where, query, period, has_uncounted), where
     where = Conditions(workspace)
     where.within("start", period)
     where.within_hours("hour", period)
-    fields = (*query.group_by, *(condition.field for condition in wanted.conditions))
+    fields = (*query.group_by, *(condition.field for condition in filters.conditions))
     measures_attributes = not {*FIRST_TOKEN_MEASURES}.isdisjoint(query.measures)
     if measures_attributes or any(field.startswith(ATTRIBUTE) for field in fields):
         mark_heavy(where, period)
-    return _span_rows(where, query, wanted, has_uncounted), where
+    return _span_rows(where, query, filters, has_uncounted), where
 
 
 def _trace_rows(
@@ -131,12 +131,12 @@ def _each_value(column: Column) -> str:
 
 
 def _span_rows(
-    where: Conditions, query: AnalyticsQuery, wanted: TraceFilter, has_uncounted: bool
+    where: Conditions, query: AnalyticsQuery, filters: TraceFilter, has_uncounted: bool
 ) -> str:
-    inherited = [c for c in wanted.conditions if c.field in INHERITED]
-    for condition in wanted.conditions:
+    inherited = [c for c in filters.conditions if c.field in INHERITED]
+    for condition in filters.conditions:
         if condition.field not in INHERITED:
-            where.add(compile_own_condition(where, wanted.period, condition))
+            where.add(compile_own_condition(where, filters.period, condition))
     own = {
         f"d{number}": _own_column(where, dimension).sql
         for number, dimension in enumerate(query.group_by)
@@ -152,7 +152,7 @@ def _span_rows(
     if fields:
         columns |= {row: inherited_column(field) for field, row in _DISTINCT.values()}
     if USAGE_MEASURES & set(query.measures):
-        own["is_counted"] = is_counted(where, wanted.period, has_uncounted)
+        own["is_counted"] = is_counted(where, filters.period, has_uncounted)
         columns |= {
             _counted(column): f"if(is_counted, {column}, 0)"
             for column in ("cost", "input_tokens", "output_tokens", *TOKEN_PARTS.values())
@@ -166,7 +166,7 @@ def _span_rows(
         joins += f"""
             LEFT ANY JOIN (
                 SELECT trace_id, {names} FROM traces FINAL
-                WHERE {traces_of_spans(where, wanted.period)}) AS t USING (trace_id)"""
+                WHERE {traces_of_spans(where, filters.period)}) AS t USING (trace_id)"""
     conditions = [compile_condition(where, Column(inherited_column(c.field)), c) for c in inherited]
     names = ", ".join((_SPAN_COLUMNS, *(f"{sql} AS {name}" for name, sql in own.items())))
     dimensions = "".join(f", {name}" for name in own if name.startswith("d"))

@@ -99,10 +99,10 @@ def _iso(moment: str) -> str:
 
 
 async def export_traces(
-    engine: Engine, workspace: str, wanted: TraceFilter, agent_ids: AgentIds, form: ExportFormat
+    engine: Engine, workspace: str, filters: TraceFilter, agent_ids: AgentIds, form: ExportFormat
 ) -> AsyncIterator[bytes]:
     """Stream a file with all matching traces, newest first."""
-    where = trace_conditions(workspace, wanted)
+    where = trace_conditions(workspace, filters)
     where.parameters.update(names=list(agent_ids.keys()), ids=list(agent_ids.values()))
     keys = TraceRows(where, "", Order.DESC).every(CHUNK_TRACES)
     last_keys = await engine.run_heavy(

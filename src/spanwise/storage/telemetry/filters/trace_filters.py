@@ -24,26 +24,26 @@ from spanwise.storage.telemetry.rows.shown_spans import shown_spans
 _TRACE_ID = re.compile(r"[0-9a-fA-F]{32}")
 
 
-def trace_conditions(workspace: str, wanted: TraceFilter) -> Conditions:
+def trace_conditions(workspace: str, filters: TraceFilter) -> Conditions:
     """Return the conditions of a filter on the `traces` table."""
     where = Conditions(workspace)
-    where.within("start", wanted.period)
-    for condition in wanted.conditions:
+    where.within("start", filters.period)
+    for condition in filters.conditions:
         column = TRACE_COLUMNS.get(condition.field)
         if column is not None:
             where.add(compile_condition(where, column, condition))
         else:
-            where.add(_any_span(where, wanted.period, condition))
-    if wanted.search is not None:
-        found = search_sql(where, wanted.period, wanted.search)
+            where.add(_any_span(where, filters.period, condition))
+    if filters.search is not None:
+        found = search_sql(where, filters.period, filters.search)
         where.add(f"identity(trace_id) IN ({found})")
     return where
 
 
-def reads_spans(wanted: TraceFilter) -> bool:
+def reads_spans(filters: TraceFilter) -> bool:
     """Return whether a filter reads more than the columns of `traces`."""
-    return wanted.search is not None or any(
-        condition.field not in TRACE_COLUMNS for condition in wanted.conditions
+    return filters.search is not None or any(
+        condition.field not in TRACE_COLUMNS for condition in filters.conditions
     )
 
 

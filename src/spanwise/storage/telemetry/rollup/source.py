@@ -70,10 +70,10 @@ class Source:
         return clean, None if is_all else replace(self, rollup=None)
 
 
-def can_use_rollup(wanted: TraceFilter) -> bool:
+def can_use_rollup(filters: TraceFilter) -> bool:
     """Return whether the rollup has all the dimensions that a filter uses."""
-    return wanted.search is None and all(
-        condition.field in _DIMENSIONS for condition in wanted.conditions
+    return filters.search is None and all(
+        condition.field in _DIMENSIONS for condition in filters.conditions
     )
 
 

@@ -10,10 +10,10 @@ _FEW_VALUES = 8
 
 
 async def count_values(
-    engine: Engine, workspace: str, signal_name: str, wanted: RowFilter, bins: int
+    engine: Engine, workspace: str, signal_name: str, filters: RowFilter, bins: int
 ) -> SignalHistogram:
     """Return a bin per value if there are few different ones, else bins of equal width."""
-    source, where = signal_source(workspace, wanted)
+    source, where = signal_source(workspace, filters)
     few = min(bins, _FEW_VALUES)
     [found] = await engine.fetch(
         f"""SELECT count() AS count, min(value) AS low, max(value) AS high,

@@ -59,18 +59,18 @@ def complete_signals(where: Conditions, known_traces: str | None = None) -> str:
     ) AS t ON t.id = s.trace_id"""
 
 
-def signal_source(workspace: str, wanted: RowFilter) -> tuple[str, Conditions]:
+def signal_source(workspace: str, filters: RowFilter) -> tuple[str, Conditions]:
     """Return SQL for the matching signals, and its conditions with bound parameters.
 
     Traces are joined only for filters on fields that a trace may fill in.
     """
     where = Conditions(workspace)
-    where.within("time", wanted.period)
-    own = [c for c in wanted.conditions if c.field not in INHERITED]
+    where.within("time", filters.period)
+    own = [c for c in filters.conditions if c.field not in INHERITED]
     add_conditions(where, own, SIGNAL_COLUMNS, metadata_attribute)
     of_traces = " AND ".join(
         compile_condition(where, Column(INHERITED[c.field]), c)
-        for c in wanted.conditions
+        for c in filters.conditions
         if c.field in INHERITED
     )
     if not of_traces:
@@ -81,12 +81,12 @@ def signal_source(workspace: str, wanted: RowFilter) -> tuple[str, Conditions]:
 async def find_signals(
     engine: Engine,
     workspace: str,
-    wanted: RowFilter,
+    filters: RowFilter,
     page: PageRequest,
     agent_ids: AgentIds,
 ) -> Listing[Signal]:
     """Return one page of signals, newest first, and the total."""
-    source, where = signal_source(workspace, wanted)
+    source, where = signal_source(workspace, filters)
     counted = await engine.fetch(
         f"SELECT count() AS total FROM {source}", where.parameters, tag="count_signals"
     )

@@ -27,12 +27,12 @@ _DAY = timedelta(days=1)
 async def summarize_signals(
     engine: Engine,
     workspace: str,
-    wanted: RowFilter,
+    filters: RowFilter,
     granularity: Granularity,
     buckets: Sequence[datetime],
 ) -> list[SignalSummary]:
     """Return one summary per signal name, sorted by name."""
-    source, where = signal_source(workspace, wanted)
+    source, where = signal_source(workspace, filters)
     # The query groups by the bucket or by day; weeks and months are built from days below.
     step_ns = (granularity.length or _DAY) // timedelta(microseconds=1) * 1000
     rows = await engine.fetch(

@@ -31,12 +31,12 @@ _COLUMNS = f"""{_ID} AS log_id, id, time, severity, message, event_name, trace_i
     agent_name, attributes"""
 
 
-def _conditions(workspace: str, wanted: RowFilter) -> Conditions:
+def _conditions(workspace: str, filters: RowFilter) -> Conditions:
     where = Conditions(workspace)
-    where.within("time", wanted.period)
-    add_conditions(where, wanted.conditions, LOG_COLUMNS, own_attribute)
-    if wanted.search is not None:
-        words = split_words(wanted.search)
+    where.within("time", filters.period)
+    add_conditions(where, filters.conditions, LOG_COLUMNS, own_attribute)
+    if filters.search is not None:
+        words = split_words(filters.search)
         where.add(
             f"hasAllTokens(lowerUTF8(message), {{{SEARCH_WORDS}:Array(String)}})" if words else "0",
             **{SEARCH_WORDS: words},
@@ -47,13 +47,13 @@ def _conditions(workspace: str, wanted: RowFilter) -> Conditions:
 async def find_logs(
     engine: Engine,
     workspace: str,
-    wanted: RowFilter,
+    filters: RowFilter,
     page: PageRequest,
     agent_ids: AgentIds,
     order: Order = Order.DESC,
 ) -> Listing[Log]:
     """Return one page of logs and the total."""
-    where = _conditions(workspace, wanted)
+    where = _conditions(workspace, filters)
     counted = await engine.fetch(
         f"SELECT count() AS total FROM logs FINAL WHERE {where.sql}",
         where.parameters,

@@ -51,14 +51,14 @@ _SHOWN_COLUMNS = ", ".join(
 async def list_spans(
     engine: Engine,
     workspace: str,
-    wanted: RowFilter,
+    filters: RowFilter,
     page: PageRequest,
     agent_ids: AgentIds,
     sort: SpanSort = SpanSort.START_TIME,
     order: Order = Order.DESC,
 ) -> Listing[ListedSpan]:
     """Return one page of spans and the total; agents are given by name."""
-    rows = _compile(workspace, wanted, sort, order)
+    rows = _compile(workspace, filters, sort, order)
     if rows.inherited:
         # With a join, ranking takes as long as counting.
         total, found = await count_and_read_all(engine, rows, page)
@@ -68,21 +68,21 @@ async def list_spans(
     return Listing([_to_span(row, agent_ids) for row in found], total)
 
 
-def _compile(workspace: str, wanted: RowFilter, sort: SpanSort, order: Order) -> "_SpanRows":
+def _compile(workspace: str, filters: RowFilter, sort: SpanSort, order: Order) -> "_SpanRows":
     where = Conditions(workspace)
-    where.within("start", wanted.period)
-    where.within_hours("hour", wanted.period)
-    if any(condition.field.startswith(ATTRIBUTE) for condition in wanted.conditions):
-        mark_heavy(where, wanted.period)
-    own = [c for c in wanted.conditions if c.field not in INHERITED]
+    where.within("start", filters.period)
+    where.within_hours("hour", filters.period)
+    if any(condition.field.startswith(ATTRIBUTE) for condition in filters.conditions):
+        mark_heavy(where, filters.period)
+    own = [c for c in filters.conditions if c.field not in INHERITED]
     for condition in own:
-        where.add(compile_own_condition(where, wanted.period, condition))
+        where.add(compile_own_condition(where, filters.period, condition))
     inherited = " AND ".join(
         compile_condition(where, Column(inherited_column(c.field)), c)
-        for c in wanted.conditions
+        for c in filters.conditions
         if c.field in INHERITED
     )
-    traces = traces_of_spans(where, wanted.period) if inherited else ""
+    traces = traces_of_spans(where, filters.period) if inherited else ""
     return _SpanRows(where, _SORTS[sort], order, inherited, traces)
 
 

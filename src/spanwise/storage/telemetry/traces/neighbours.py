@@ -26,10 +26,10 @@ _ONE = PageRequest(limit=1)
 
 
 async def find_neighbours(
-    engine: Engine, location: TraceLocation, wanted: TraceFilter, sort: TraceSort, order: Order
+    engine: Engine, location: TraceLocation, filters: TraceFilter, sort: TraceSort, order: Order
 ) -> Neighbours | None:
     """Return the neighbours of a trace among those that match; None if the trace has no row."""
-    where = trace_conditions(location.workspace, wanted)
+    where = trace_conditions(location.workspace, filters)
     rows = TraceRows(where, SORTS[sort], order, columns="lower(hex(trace_id)) AS id, start")
     found = await engine.fetch(
         f"""{WITH_BOUNDS} SELECT {rows.ranks}, trace_id

@@ -48,18 +48,18 @@ _SORTS = {
 async def find_sessions(
     engine: Engine,
     workspace: str,
-    wanted: TraceFilter,
+    filters: TraceFilter,
     search: str | None,
     page: PageRequest,
     sort: SessionSort = SessionSort.TIME,
     order: Order = Order.DESC,
 ) -> Listing[Session]:
     """Return one page of sessions and the total."""
-    where = _conditions(workspace, wanted, search)
+    where = _conditions(workspace, filters, search)
     ordering = f"{_SORTS[sort]} {order}, session_id {order}"
     is_latest = (sort, order, search) == (SessionSort.TIME, Order.DESC, None)
-    is_latest = is_latest and not reads_spans(wanted)
-    latest = _ended_with_the_latest(where, wanted.period, page) if is_latest else where
+    is_latest = is_latest and not reads_spans(filters)
+    latest = _ended_with_the_latest(where, filters.period, page) if is_latest else where
     counted, ids = await asyncio.gather(
         engine.fetch(
             f"SELECT uniqExact(session_id) AS total FROM traces FINAL WHERE {where.sql}",
@@ -71,12 +71,12 @@ async def find_sessions(
     total = int(counted[0]["total"])
     if is_latest and len(ids) < min(page.limit, total - page.skip):
         ids = await _find_ids(engine, where, page, ordering)
-    rows = await _read_sessions(engine, where, wanted.period, ids, ordering)
+    rows = await _read_sessions(engine, where, filters.period, ids, ordering)
     return Listing([_to_session(row) for row in rows], total)
 
 
-def _conditions(workspace: str, wanted: TraceFilter, search: str | None) -> Conditions:
-    where = trace_conditions(workspace, wanted)
+def _conditions(workspace: str, filters: TraceFilter, search: str | None) -> Conditions:
+    where = trace_conditions(workspace, filters)
     where.add("session_id != ''")
     if search is not None:
         text = where.bind(search.strip())
@@ -159,10 +159,10 @@ async def find_session(
     )
     if not rows:
         return None
-    wanted = TraceFilter(conditions=equal(session_id=session_id))
+    filters = TraceFilter(conditions=equal(session_id=session_id))
     page = PageRequest(limit=MAX_TRACES)
     traces = await find_traces(
-        engine, workspace, wanted, page, agent_ids, order=Order.ASC, with_error_names=True
+        engine, workspace, filters, page, agent_ids, order=Order.ASC, with_error_names=True
     )
     session = _to_session(rows[0])
     return SessionWithTraces(**session.model_dump(), traces=list(traces.items))

@@ -103,7 +103,7 @@ class TraceRows(RowsInTableOrder):
 async def find_traces(
     engine: Engine,
     workspace: str,
-    wanted: TraceFilter,
+    filters: TraceFilter,
     page: PageRequest,
     agent_ids: AgentIds,
     sort: TraceSort = TraceSort.START_TIME,
@@ -117,14 +117,14 @@ async def find_traces(
     Reading the names of exceptions takes about as long as the page, so it is left to the caller.
     `counting` supplies the total when the caller already counts.
     """
-    where = trace_conditions(workspace, replace(wanted, search=None))
-    is_by_time = sort is TraceSort.START_TIME and not reads_spans(wanted)
+    where = trace_conditions(workspace, replace(filters, search=None))
+    is_by_time = sort is TraceSort.START_TIME and not reads_spans(filters)
     # By time the keys of a page are not known before its rows.
     joins_names = with_error_names and not is_by_time
     rows = TraceRows(where, SORTS[sort], order, has_error_names=joins_names)
-    if wanted.search is not None:
-        rows = replace(rows, where=await _search(engine, where, wanted.period, wanted.search))
-    if reads_spans(wanted):
+    if filters.search is not None:
+        rows = replace(rows, where=await _search(engine, where, filters.period, filters.search))
+    if reads_spans(filters):
         total, page_rows = await count_and_read_all(engine, rows, page)
     else:
         reading = (read_by_time if is_by_time else read_by_rank)(engine, rows, page)
