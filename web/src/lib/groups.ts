@@ -1,5 +1,5 @@
 /** Measures by group, from `POST /analytics/query`. */
-import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { api, type Schemas, unwrap } from "./api";
 import type { Condition } from "./conditions";
 import { rangeQuery, useRange } from "./range";
@@ -41,5 +41,16 @@ export function groupsOf(query: GroupQuery) {
 /** Asks for the range of the page. */
 export function useGroups(query: GroupQuery) {
   const range = rangeQuery(useRange());
-  return useQuery({ ...groupsOf({ ...query, ...range }), placeholderData: keepPreviousData });
+  return useQuery({
+    ...groupsOf({ ...query, ...range }),
+    // Rows of another grouping lack the names that this one is drawn by.
+    placeholderData: (before, earlier) => {
+      const last = earlier?.queryKey[1] as GroupQuery | undefined;
+      return last && columnsOf(last) === columnsOf(query) ? before : undefined;
+    },
+  });
+}
+
+function columnsOf({ of = "traces", groupBy = [], measures }: GroupQuery): string {
+  return JSON.stringify([of, groupBy, measures]);
 }

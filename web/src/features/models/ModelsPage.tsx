@@ -187,8 +187,8 @@ function UnpricedNotice({ costs, onSet }: NoticeProps) {
   return (
     <div className="mx-3 mb-3 flex flex-wrap items-center gap-2 rounded-md bg-warning-soft px-3 py-2 text-warning">
       <p className="mr-auto">
-        {formatCompact(costs.unpricedTokens)} tokens of the last 30 days have no price, so they cost
-        nothing. When you set a price, earlier calls are repriced too.
+        {formatCompact(costs.unpricedTokens)} tokens of the last 30 days have no price, so no cost
+        contains them. When you set a price, earlier calls are repriced too.
       </p>
       {most.slice(0, SHOWN_MODELS).map((model) => (
         <RoleButton

@@ -5,12 +5,14 @@ import { colourOf } from "@/lib/colours";
 import { formatCompact, formatCost, formatCounted, formatPercent } from "@/lib/format";
 import { COST_BY_MODEL } from "@/lib/overviewPanels";
 import { Badge, Dot } from "@/ui/Badge";
-import { BarList } from "@/ui/BarList";
+import { type Bar, BarList } from "@/ui/BarList";
 import { Panel } from "@/ui/Panel";
 import { QueryResult } from "@/ui/states";
 import { HEIGHT, useTraces } from "./distributions";
 import { ExploreLink } from "./ExploreLink";
 import { useCosts } from "./queries";
+
+const SHOWN = 6;
 
 export function ModelShares() {
   const open = useTraces();
@@ -30,29 +32,38 @@ export function ModelShares() {
             tool,
           }));
           const parts = [...models, ...tools].sort((a, b) => b.cost - a.cost);
-          return (
-            <BarList
-              bars={parts.slice(0, 6).map(({ name, cost, tool }) => ({
-                key: name,
-                label: (
-                  <span className="flex min-w-0 items-center gap-1.5" title={name}>
-                    <Dot colour={colourOf(tool ? "tool" : "model", tool ?? name)} />
-                    <span className="truncate">{name}</span>
-                  </span>
-                ),
-                value: cost,
-                shown: formatCost(cost),
-                note: formatPercent(totalCost ? cost / totalCost : 0),
-                colour: colourOf(tool ? "tool" : "model", tool ?? name),
-                onClick: () =>
-                  open(
-                    tool
-                      ? { field: "tool", op: "eq", value: tool }
-                      : { field: "model", op: "eq", value: name },
-                  ),
-              }))}
-            />
-          );
+          const others = parts.slice(SHOWN);
+          const bars: Bar[] = parts.slice(0, SHOWN).map(({ name, cost, tool }) => ({
+            key: name,
+            label: (
+              <span className="flex min-w-0 items-center gap-1.5" title={name}>
+                <Dot colour={colourOf(tool ? "tool" : "model", tool || name)} />
+                <span className="truncate">{name}</span>
+              </span>
+            ),
+            value: cost,
+            shown: formatCost(cost),
+            note: formatPercent(totalCost ? cost / totalCost : 0),
+            colour: colourOf(tool ? "tool" : "model", tool || name),
+            onClick: () =>
+              open(
+                tool
+                  ? { field: "tool", op: "eq", value: tool }
+                  : { field: "model", op: "eq", value: name },
+              ),
+          }));
+          if (others.length > 0) {
+            const cost = others.reduce((sum, one) => sum + one.cost, 0);
+            bars.push({
+              key: "others",
+              label: `${others.length} others`,
+              value: cost,
+              shown: formatCost(cost),
+              note: formatPercent(totalCost ? cost / totalCost : 0),
+              colour: "var(--series-other)",
+            });
+          }
+          return <BarList bars={bars} />;
         }}
       </QueryResult>
       {costs.data && <Unpriced costs={costs.data} />}

@@ -8,7 +8,7 @@ import { type Group, numberOf, pageConditions, useGroups } from "@/lib/groups";
 import { autoGranularity, useRange } from "@/lib/range";
 import { SERIES, type SeriesStyle } from "@/lib/series";
 import { useUrl } from "@/lib/url";
-import type { Series } from "@/ui/chart/series";
+import { OTHER, type Series } from "@/ui/chart/series";
 import { LEGEND_HEIGHT, TimeChart } from "@/ui/chart/TimeChart";
 import { kindColour } from "@/ui/kinds";
 import { QueryResult } from "@/ui/states";
@@ -37,10 +37,10 @@ export function SpanChart({ grouping }: { grouping: Grouping }) {
   });
   const drawn = useMemo(() => {
     const rows = query.data?.rows ?? [];
-    return {
-      dates: [...new Set(rows.map((row) => String(row.date)))].sort(),
-      series: chart.isByGroup ? groupSeries(rows, field, chart) : tokenSeries(rows),
-    };
+    const dates = [...new Set(rows.map((row) => String(row.date)))].sort();
+    if (!chart.isByGroup) return { dates, series: tokenSeries(rows) };
+    const rest = otherSeries(query.data?.others ?? [], dates, chart);
+    return { dates, series: [...groupSeries(rows, field, chart), ...rest] };
   }, [query.data, field, chart]);
   // The page says below that there is nothing.
   if (query.data?.rows.length === 0) return null;
@@ -77,6 +77,15 @@ function groupSeries(rows: Group[], field: string, { measures, type }: Chart): S
       .sort((a, b) => String(a.date).localeCompare(String(b.date)))
       .map((row) => numberOf(row, measure)),
   }));
+}
+
+/** What the groups beyond the first add to a stack, so that its height is the total. */
+function otherSeries(rows: Group[], dates: string[], { measures, type }: Chart): Series[] {
+  const [measure = ""] = measures;
+  if (type !== "bar" || !rows.some((row) => numberOf(row, measure))) return [];
+  const byDate = new Map(rows.map((row) => [String(row.date), numberOf(row, measure)]));
+  const values = dates.map((date) => byDate.get(date) ?? 0);
+  return [{ name: OTHER, type, stack: "all", colour: "var(--series-other)", values }];
 }
 
 /**
