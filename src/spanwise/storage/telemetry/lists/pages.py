@@ -169,8 +169,8 @@ async def _read_found(engine: Engine, rows: ListedRows, keys: Rows) -> Rows:
         tag="read_rows",
     )
     by_key = {tuple(row[column] for column in rows.key): row for row in found}
-    filters = (tuple(row[column] for column in rows.key) for row in keys)
-    return [by_key[key] for key in filters if key in by_key]
+    ordered = (tuple(row[column] for column in rows.key) for row in keys)
+    return [by_key[key] for key in ordered if key in by_key]
 
 
 async def read_page(
