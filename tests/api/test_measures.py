@@ -170,6 +170,8 @@ async def test_alert_rules_compare_the_same(
 ) -> None:
     rules = [_watch(seeded, metric, filters) for metric in METRICS]
     period = int((now - timedelta(hours=23)).timestamp()), int(now.timestamp()) + 1
+    # Rules are measured without waiting for what was just written.
+    await shared_service.services.ingest.pipeline.wait_until_visible()
     windows = shared_service.services.alerting.rule_windows
     measured = await windows.measure(rules, [period], Buckets.whole())
     values = {

@@ -33,8 +33,9 @@ interface Props {
 
 export function RuleEditor({ agentId, settings, title, crumbs }: Props) {
   const [chosen, setChosen] = useUrlState("rule", "0");
+  // What was saved here counts before it is read again.
+  const [saved, setSaved] = useState(() => draftOf(settings));
   const [draft, setDraft] = useState(() => {
-    const saved = draftOf(settings);
     const added = NEW_RULES[chosen];
     return added && findLinkedRule(saved.rules, chosen) === undefined
       ? { ...saved, rules: [...saved.rules, { ...added }] }
@@ -44,10 +45,11 @@ export function RuleEditor({ agentId, settings, title, crumbs }: Props) {
   const isEditor = useCan()("editor");
   const [secrets, setSecrets] = useState<Schemas["NotifyWebhook"][]>([]);
   const known = new Set(settings.notify.webhooks.map((one) => one.url));
-  const save = useSaveRules(agentId, (saved) => {
-    setDraft(draftOf(saved));
+  const save = useSaveRules(agentId, (answer) => {
+    setSaved(draftOf(answer));
+    setDraft(draftOf(answer));
     if (isNew) setChosen(String(index));
-    setSecrets(saved.notify.webhooks.filter((one) => one.secret && !known.has(one.url)));
+    setSecrets(answer.notify.webhooks.filter((one) => one.secret && !known.has(one.url)));
   });
   const index = isNew
     ? (findLinkedRule(draft.rules, chosen) ?? draft.rules.length - 1)
@@ -56,7 +58,7 @@ export function RuleEditor({ agentId, settings, title, crumbs }: Props) {
         draft.rules.findIndex((rule, at) => rule.id === chosen || String(at) === chosen),
       );
   const rule = draft.rules[index];
-  const isChanged = JSON.stringify(draft) !== JSON.stringify(draftOf(settings));
+  const isChanged = JSON.stringify(draft) !== JSON.stringify(saved);
   useUnsaved(isChanged);
   const setRules = (rules: AlertRule[]) => setDraft({ ...draft, rules });
   const add = () => {
