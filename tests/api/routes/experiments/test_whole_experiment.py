@@ -20,7 +20,9 @@ SUCCESS = {"control": 0.6, "treatment": 0.75}
 @pytest.mark.parametrize("users", [2000, pytest.param(10_000, marks=pytest.mark.long)])
 async def test_a_known_effect_is_detected(service: Service, users: int) -> None:
     ann = await service.sign_up()
-    chance = random.Random(20260131)
+    # Who gets which variant depends on the experiment's id. A sequence for each variant makes the
+    # outcomes the same whoever gets it.
+    chances = {variant: random.Random(f"20260131 {variant}") for variant in SUCCESS}
     experiment = await start(ann, name="prompt", metrics=METRICS)
     path = f"/experiments/{experiment['id']}"
     variants: dict[str, str] = {}
@@ -39,11 +41,12 @@ async def test_a_known_effect_is_detected(service: Service, users: int) -> None:
                 cost=chance.lognormvariate(-4, 0.5),
             )
             for user, variant in variants.items()
+            for chance in (chances[variant],)
         ],
     )
     ratings = [
-        {"signalName": "rating", "value": chance.choice([1, 2, 3, 4, 5]), "userId": user}
-        for user in list(variants)[:1000]
+        {"signalName": "rating", "value": chances[variant].choice([1, 2, 3, 4, 5]), "userId": user}
+        for user, variant in list(variants.items())[:1000]
     ]
     await send_signals(ann, ratings)
 
